@@ -1,0 +1,1 @@
+//! Claude Code hooks: one file per event holding payload, call and reply.

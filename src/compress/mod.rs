@@ -1,0 +1,1 @@
+//! Shortens tool output without losing a failing line.

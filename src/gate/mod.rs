@@ -1,0 +1,1 @@
+//! Tasks, verdicts, deferral, adoption, decisions; what blocks a Stop.

@@ -1,0 +1,1 @@
+//! The repository. The only module that names gix or starts git.

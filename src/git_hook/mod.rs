@@ -1,0 +1,1 @@
+//! Git hooks: argv and stdin to one operation.

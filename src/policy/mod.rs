@@ -1,0 +1,1 @@
+//! Policies and facts in, a ruling out. Pure: no clock, environment, network or files.

@@ -1,0 +1,1 @@
+//! Start, uninstall, doctor.

@@ -1,0 +1,1 @@
+//! The ledger at rest: journal, lock, append, union, index, local state.

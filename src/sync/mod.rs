@@ -1,0 +1,1 @@
+//! Exchange of ledgers with remotes.

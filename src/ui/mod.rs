@@ -1,0 +1,1 @@
+//! Standard output and error, failures with hints, colour, exit codes.

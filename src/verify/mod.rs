@@ -1,0 +1,1 @@
+//! Evidence capture and judging records against commits.

@@ -1,0 +1,1 @@
+//! VERDICTS.md and DECISIONS.md: render, parse, reconcile; the notes projection; the merge of two views.

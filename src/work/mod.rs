@@ -1,0 +1,1 @@
+//! The work ledger: whose change is whose, and how to undo it.

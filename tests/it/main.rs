@@ -1,0 +1,4 @@
+//! The one test target.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod layers;
