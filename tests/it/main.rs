@@ -2,3 +2,5 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod layers;
+mod support;
+mod support_test;

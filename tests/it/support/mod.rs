@@ -1,0 +1,7 @@
+//! What every test is arranged with: a hermetic repository and a run of the program.
+
+mod operator;
+mod repo;
+
+pub(crate) use operator::Operator;
+pub(crate) use repo::Repo;
