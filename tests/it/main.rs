@@ -2,5 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod layers;
+mod plugin;
 mod support;
 mod support_test;
