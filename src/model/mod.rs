@@ -4,13 +4,30 @@
 //! validator, parser or escape for any of these.
 
 mod blank;
+mod codec;
+mod evidence;
 mod id;
+pub mod json;
+mod kinds;
 mod name;
 mod oid;
+mod path;
+mod record;
+pub mod row;
 mod stamp;
+pub mod time;
 
 pub use blank::is_blank;
+pub use codec::{Decoded, MAX_LINE, Quarantine, Seal, decode};
+pub use evidence::{Digest, Evidence, INLINE_LIMIT, Kept, LongEvidence};
 pub use id::{ParseIdError, Prefix, RecordId};
+pub use kinds::{
+    Adopt, Attempt, AttemptResult, Bar, Body, Class, Decision, DecisionKind, Defer, Delta,
+    DeltaEntry, Import, Layout, Outcome, Redact, Retract, Rewrite, RewritePair, Run, SessionEvent,
+    SessionNote, Signature, Task, TestCounts, Verdict, Work,
+};
 pub use name::{Criterion, NameError, Owner, TaskId, Text};
 pub use oid::{Oid, ParseOidError};
+pub use path::RepoPath;
+pub use record::{Draft, Opened, Record, ReplicaId};
 pub use stamp::{ParseStampError, Stamp, TreeState};

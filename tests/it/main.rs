@@ -1,6 +1,7 @@
 //! The one test target.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod fixtures;
 mod layers;
 mod plugin;
 mod support;

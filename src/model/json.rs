@@ -1,0 +1,281 @@
+//! The JSON of a record line: UTF-8, no floats, no duplicate keys, bounded depth.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+
+/// How deep a record line may nest.
+const MAX_DEPTH: usize = 16;
+const MAX_INT: i64 = 1 << 53;
+
+/// A JSON value of a record line; keys keep their order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Str(String),
+    List(Vec<Self>),
+    Map(Vec<(String, Self)>),
+}
+
+impl Value {
+    /// Returns the value of `text`, which must be one JSON value with no duplicate key, no number
+    /// that is not an integer below 2^53, and at most 16 levels.
+    pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
+        let mut source = serde_json::Deserializer::from_str(text);
+        let value = Seed(MAX_DEPTH).deserialize(&mut source)?;
+        source.end()?;
+        Ok(value)
+    }
+
+    /// Returns the member `key` of a map; `None` where there is none or it is null.
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        let Self::Map(members) = self else {
+            return None;
+        };
+        members
+            .iter()
+            .find(|(name, _)| name == key)
+            .map(|(_, value)| value)
+            .filter(|v| **v != Self::Null)
+    }
+
+    /// Returns the text of a string.
+    pub fn as_str(&self) -> Option<&str> {
+        if let Self::Str(text) = self {
+            Some(text)
+        } else {
+            None
+        }
+    }
+
+    /// Returns a number that is not negative.
+    pub fn as_u64(&self) -> Option<u64> {
+        if let Self::Int(number) = self {
+            u64::try_from(*number).ok()
+        } else {
+            None
+        }
+    }
+
+    /// Returns the elements of a list.
+    pub fn as_list(&self) -> Option<&[Self]> {
+        if let Self::List(values) = self {
+            Some(values)
+        } else {
+            None
+        }
+    }
+
+    /// Returns a list of strings; `None` if any element is something else.
+    pub fn as_strings(&self) -> Option<Vec<String>> {
+        self.as_list()?
+            .iter()
+            .map(|value| value.as_str().map(str::to_owned))
+            .collect()
+    }
+
+    /// Appends the value without white space, strings as serde_json writes them.
+    pub fn write(&self, out: &mut String) {
+        match self {
+            Self::Null => out.push_str("null"),
+            Self::Bool(fact) => out.push_str(if *fact { "true" } else { "false" }),
+            Self::Int(number) => out.push_str(&number.to_string()),
+            Self::Str(text) => write_str(text, out),
+            Self::List(values) => {
+                out.push('[');
+                for (index, value) in values.iter().enumerate() {
+                    if index > 0 {
+                        out.push(',');
+                    }
+                    value.write(out);
+                }
+                out.push(']');
+            }
+            Self::Map(members) => {
+                out.push('{');
+                write_members(members, out);
+                out.push('}');
+            }
+        }
+    }
+}
+
+/// Appends `"key":value` pairs with commas between.
+pub(crate) fn write_members(members: &[(String, Value)], out: &mut String) {
+    for (index, (key, value)) in members.iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        write_str(key, out);
+        out.push(':');
+        value.write(out);
+    }
+}
+
+fn write_str(text: &str, out: &mut String) {
+    out.push_str(&serde_json::Value::from(text).to_string());
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = String::new();
+        self.write(&mut out);
+        f.write_str(&out)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Str(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Str(text)
+    }
+}
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Self {
+        Self::Int(i64::try_from(number).map_or(MAX_INT, |number| number.min(MAX_INT)))
+    }
+}
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Self {
+        Self::Int(number)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(fact: bool) -> Self {
+        Self::Bool(fact)
+    }
+}
+
+impl<T: Into<Self>> From<Vec<T>> for Value {
+    fn from(values: Vec<T>) -> Self {
+        Self::List(values.into_iter().map(Into::into).collect())
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+struct Seed(usize);
+
+impl<'de> DeserializeSeed<'de> for Seed {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Value, D::Error> {
+        source.deserialize_any(self)
+    }
+}
+
+impl Seed {
+    fn deeper<E: serde::de::Error>(&self) -> Result<Self, E> {
+        self.0
+            .checked_sub(1)
+            .map(Self)
+            .ok_or_else(|| E::custom("nested too deep"))
+    }
+}
+
+impl<'de> Visitor<'de> for Seed {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value with integers only")
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: serde::de::Error>(self, fact: bool) -> Result<Value, E> {
+        Ok(Value::Bool(fact))
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Value, E> {
+        if number.abs() < MAX_INT {
+            Ok(Value::Int(number))
+        } else {
+            Err(E::custom("a number beyond 2^53"))
+        }
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Value, E> {
+        i64::try_from(number).map_or_else(
+            |_| Err(E::custom("a number beyond 2^53")),
+            |n| self.visit_i64(n),
+        )
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, _: f64) -> Result<Value, E> {
+        Err(E::custom("a number that is not an integer"))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::Str(text.to_owned()))
+    }
+
+    fn visit_string<E: serde::de::Error>(self, text: String) -> Result<Value, E> {
+        Ok(Value::Str(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut source: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(value) = source.next_element_seed(self.deeper()?)? {
+            values.push(value);
+        }
+        Ok(Value::List(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut source: A) -> Result<Value, A::Error> {
+        let mut members: Vec<(String, Value)> = Vec::new();
+        let mut seen = std::collections::HashSet::new();
+        while let Some(key) = source.next_key::<String>()? {
+            if !seen.insert(key.clone()) {
+                return Err(A::Error::custom(format!("duplicate key '{key}'")));
+            }
+            let value = source.next_value_seed(self.deeper()?)?;
+            members.push((key, value));
+        }
+        Ok(Value::Map(members))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Value;
+
+    #[test]
+    fn a_line_round_trips() {
+        let line = r#"{"a":1,"b":[true,null,"x\"\\\n\u0001é"],"c":{"d":-5}}"#;
+        assert_eq!(Value::parse(line).unwrap().to_string(), line);
+    }
+
+    #[test]
+    fn hostile_values_are_refused() {
+        let deep = format!("{}{}", "[".repeat(17), "]".repeat(17));
+        for line in [
+            r#"{"a":1,"a":2}"#,
+            r#"{"a":{"b":1,"b":1}}"#,
+            r#"{"a":1.5}"#,
+            r#"{"a":1e999}"#,
+            r#"{"a":9007199254740993}"#,
+            r#"{"a":"\ud83d"}"#,
+            "{} {}",
+            "",
+            &deep,
+        ] {
+            assert!(Value::parse(line).is_err(), "{line}");
+        }
+    }
+}
