@@ -1,1 +1,3 @@
 //! Policies and facts in, a ruling out. Pure: no clock, environment, network or files.
+
+pub mod shell;
