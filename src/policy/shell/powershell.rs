@@ -87,7 +87,8 @@ impl Reader<'_> {
         let append = rest[stream..].starts_with(">>");
         self.at += stream + if append { 2 } else { 1 };
         if self.rest().starts_with('&') {
-            self.at += 2.min(self.rest().len());
+            let stream = self.rest().chars().nth(1).map_or(0, char::len_utf8);
+            self.at += 1 + stream;
             return Ok(true);
         }
         while self.rest().starts_with([' ', '\t']) {
