@@ -7,21 +7,33 @@
 
 // 0: values, pure
 pub mod model;
+
 // 1: logic, pure
 pub mod ledger;
+
 pub mod policy;
+
 // 2: input and output
 pub mod git;
+
 pub mod store;
+
 // 3: operations
-pub mod gate;
-pub mod setup;
-pub mod sync;
-pub mod verify;
 pub mod view;
+
 pub mod work;
+
+pub mod gate;
+
+pub mod verify;
+
+pub mod sync;
+
+pub mod setup;
+
 // 4: edge
 pub mod ui;
+
 // 5: front ends
 pub mod agent_hook;
 pub mod cli;
