@@ -155,7 +155,7 @@ fn a_relative_or_empty_path_element_is_not_searched() {
         let mut command = install.launcher(shell);
         command.env("PATH", format!(":.:rel:{TOOLS}:")).arg("log");
         let (code, stdout, stderr) = out(&run(&mut command, ""));
-        assert_eq!((code, stdout.as_str()), (127, ""), "{shell}");
+        assert_eq!((code, stdout.as_str()), (128, ""), "{shell}");
         assert!(
             stderr.starts_with("error: cannot run 'git operator': "),
             "{stderr}"
