@@ -14,6 +14,7 @@ mod oid;
 mod path;
 mod record;
 pub mod row;
+pub mod secret;
 mod stamp;
 pub mod time;
 

@@ -1,0 +1,236 @@
+//! Secrets that are known by their own shape.
+
+use super::{Secret, begins_word, is_mixed, run};
+
+/// A token: a fixed prefix, then so many bytes of a class.
+struct Form {
+    kind: &'static str,
+    prefix: &'static str,
+    class: fn(u8) -> bool,
+    least: usize,
+    most: usize,
+}
+
+const fn form(kind: &'static str, prefix: &'static str, class: fn(u8) -> bool) -> Form {
+    Form {
+        kind,
+        prefix,
+        class,
+        least: 20,
+        most: usize::MAX,
+    }
+}
+
+const fn exact(form: Form, length: usize) -> Form {
+    Form {
+        least: length,
+        most: length,
+        ..form
+    }
+}
+
+const fn least(form: Form, length: usize) -> Form {
+    Form {
+        least: length,
+        ..form
+    }
+}
+
+fn upper(byte: u8) -> bool {
+    byte.is_ascii_uppercase() || byte.is_ascii_digit()
+}
+
+fn alnum(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+}
+
+fn word(byte: u8) -> bool {
+    alnum(byte) || byte == b'_'
+}
+
+fn url(byte: u8) -> bool {
+    word(byte) || byte == b'-'
+}
+
+fn dotted(byte: u8) -> bool {
+    url(byte) || byte == b'.'
+}
+
+fn hex(byte: u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'a'..=b'f')
+}
+
+const FORMS: [Form; 33] = [
+    exact(form("aws-key", "AKIA", upper), 16),
+    exact(form("aws-key", "ASIA", upper), 16),
+    exact(form("google-key", "AIza", url), 35),
+    form("google-token", "ya29.", dotted),
+    least(form("github-token", "ghp_", alnum), 36),
+    least(form("github-token", "gho_", alnum), 36),
+    least(form("github-token", "ghu_", alnum), 36),
+    least(form("github-token", "ghs_", alnum), 36),
+    least(form("github-token", "ghr_", alnum), 36),
+    form("github-token", "github_pat_", word),
+    form("gitlab-token", "glpat-", url),
+    form("gitlab-token", "gldt-", url),
+    form("gitlab-token", "glrt-", url),
+    least(form("slack-token", "xoxb-", url), 10),
+    least(form("slack-token", "xoxp-", url), 10),
+    least(form("slack-token", "xoxa-", url), 10),
+    least(form("slack-token", "xoxr-", url), 10),
+    least(form("slack-token", "xoxs-", url), 10),
+    form("anthropic-key", "sk-ant-", url),
+    form("openai-key", "sk-proj-", url),
+    form("openai-key", "sk-svcacct-", url),
+    least(form("openai-key", "sk-", alnum), 32),
+    least(form("stripe-key", "sk_live_", alnum), 16),
+    least(form("stripe-key", "rk_live_", alnum), 16),
+    exact(form("npm-token", "npm_", alnum), 36),
+    least(form("pypi-token", "pypi-AgEI", url), 50),
+    exact(form("crates-token", "cio", alnum), 32),
+    exact(form("huggingface-token", "hf_", alnum), 34),
+    least(form("sendgrid-key", "SG.", dotted), 60),
+    exact(form("digitalocean-token", "dop_v1_", hex), 64),
+    least(form("shopify-token", "shpat_", hex), 32),
+    form("vault-token", "hvs.", url),
+    exact(form("age-key", "AGE-SECRET-KEY-1", upper), 58),
+];
+
+/// Returns the secret that begins at `at`, if its shape gives it away.
+pub(super) fn secret(text: &[u8], at: usize) -> Option<Secret> {
+    match text[at] {
+        b'-' => private_key(text, at),
+        b':' => url_password(text, at),
+        b'A' | b'S' | b'c' | b'd' | b'e' | b'g' | b'h' | b'n' | b'p' | b'r' | b's' | b'x'
+        | b'y'
+            if begins_word(text, at) =>
+        {
+            token(text, at).or_else(|| web_token(text, at))
+        }
+        _ => None,
+    }
+}
+
+fn token(text: &[u8], at: usize) -> Option<Secret> {
+    let form = FORMS
+        .iter()
+        .find(|form| text[at..].starts_with(form.prefix.as_bytes()) && fits(form, text, at))?;
+    let body = at + form.prefix.len();
+    Some(Secret {
+        kind: form.kind,
+        range: at..run(text, body, form.class),
+    })
+}
+
+fn fits(form: &Form, text: &[u8], at: usize) -> bool {
+    let body = at + form.prefix.len();
+    let end = run(text, body, form.class);
+    // A placeholder (`ghp_xxxx…`) has no digit or no letter.
+    (form.least..=form.most).contains(&(end - body)) && is_mixed(&text[body..end])
+}
+
+/// Three parts in base64 with dots between, the first two beginning like a JSON object.
+fn web_token(text: &[u8], at: usize) -> Option<Secret> {
+    let mut end = at;
+    for (part, start) in ["eyJ", "eyJ", ""].into_iter().enumerate() {
+        let from = if part == 0 { at } else { end + 1 };
+        let dot = part == 0 || text.get(end) == Some(&b'.');
+        if !dot || !text.get(from..)?.starts_with(start.as_bytes()) {
+            return None;
+        }
+        end = run(text, from, url);
+        if end - from < 10 {
+            return None;
+        }
+    }
+    Some(Secret {
+        kind: "web-token",
+        range: at..end,
+    })
+}
+
+/// The body of a PEM private key; the lines around it stay.
+fn private_key(text: &[u8], at: usize) -> Option<Secret> {
+    const BEGIN: &[u8] = b"-----BEGIN ";
+    const CLOSE: &[u8] = b"PRIVATE KEY-----";
+    let name = at + BEGIN.len();
+    if !text[at..].starts_with(BEGIN) {
+        return None;
+    }
+    let name_end = run(text, name, |byte| byte == b' ' || upper(byte));
+    let head = text[name..].get(..name_end - name + 5)?;
+    if !head.ends_with(CLOSE) {
+        return None;
+    }
+    let body = name + head.len();
+    let mut end = run(text, body, |byte| {
+        alnum(byte) || b"+/=\\ :,-\r\n\t".contains(&byte)
+    });
+    if let Some(dashes) = text[body..end].windows(5).position(|five| five == b"-----") {
+        end = body + dashes;
+    }
+    // Leaves the line ends around the body, so that the frame still reads as one.
+    while end > body && text[end - 1].is_ascii_whitespace() {
+        end -= 1;
+    }
+    let start = (body..end).find(|at| !text[*at].is_ascii_whitespace())?;
+    (end - start >= 40).then_some(Secret {
+        kind: "private-key",
+        range: start..end,
+    })
+}
+
+/// The password of `scheme://user:password@host`, seen from the colon before it.
+fn url_password(text: &[u8], at: usize) -> Option<Secret> {
+    let rest = text.get(at + 1..)?;
+    if rest.starts_with(b"//") || !has_user_before(text, at) {
+        return None;
+    }
+    let stop = rest
+        .iter()
+        .position(|byte| byte.is_ascii_whitespace() || b"@/\"'<>`".contains(byte))?;
+    let password = &rest[..stop];
+    if rest[stop] != b'@' || password.len() < 3 || is_placeholder(password) {
+        return None;
+    }
+    Some(Secret {
+        kind: "url-password",
+        range: at + 1..at + 1 + stop,
+    })
+}
+
+fn has_user_before(text: &[u8], at: usize) -> bool {
+    let user = text[..at]
+        .iter()
+        .rev()
+        .take(128)
+        .take_while(|byte| dotted(**byte) || b"%+~".contains(byte))
+        .count();
+    text[..at - user].ends_with(b"://")
+}
+
+/// Says whether a value only stands for a secret: `$VAR`, `<token>`, `[masked]`, `****`, `changeme`.
+pub(super) fn is_placeholder(value: &[u8]) -> bool {
+    const WORDS: [&str; 12] = [
+        "changeme",
+        "example",
+        "placeholder",
+        "redacted",
+        "password",
+        "dummy",
+        "secret",
+        "token",
+        "masked",
+        "xxxx",
+        "none",
+        "null",
+    ];
+    let Some(first) = value.first() else {
+        return true;
+    };
+    if b"$<[{%(*".contains(first) || value.iter().all(|byte| byte == first) {
+        return true;
+    }
+    let lower = value.to_ascii_lowercase();
+    WORDS.iter().any(|word| lower.starts_with(word.as_bytes()))
+}
