@@ -35,6 +35,7 @@ fn verdict(outcome: Outcome, opened: Opened, after: &[&Record]) -> Draft {
         head: None,
         subject: None,
         delta: None,
+        change: None,
         taints: Vec::new(),
         repo: None,
         run: None,

@@ -243,6 +243,37 @@ impl DeltaEntry {
     }
 }
 
+/// The change a verdict's subject makes to the base it was built on, for when the commits are gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The commit where the branch left the one it is to land on.
+    pub base: Oid,
+    /// The digest of the paths, modes and ids that differ between the subjects of base and verdict.
+    pub digest: super::Digest,
+    /// git's verbatim patch id of the same change.
+    pub patch: Option<Oid>,
+}
+
+impl Change {
+    fn to_value(&self) -> Value {
+        Value::Map(
+            Fields(Vec::new())
+                .put("base", self.base.to_hex())
+                .put("blake3", self.digest.to_hex())
+                .put_some("patch", self.patch.map(|oid| oid.to_hex()))
+                .0,
+        )
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        Some(Self {
+            base: oid(value, "base")?,
+            digest: text(value, "blake3")?.parse().ok()?,
+            patch: oid(value, "patch"),
+        })
+    }
+}
+
 /// Test counts read from a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TestCounts {
@@ -347,6 +378,7 @@ pub struct Verdict {
     /// The subject tree it speaks of.
     pub subject: Option<Oid>,
     pub delta: Option<Delta>,
+    pub change: Option<Change>,
     pub taints: Vec<String>,
     /// The repository's root commits; `None` in a shallow or unborn one.
     pub repo: Option<Vec<Oid>>,
@@ -650,6 +682,7 @@ fn verdict_members(verdict: &Verdict) -> Members {
         Some(Delta::Omitted { count }) => fields.put("delta_omitted", *count),
     };
     fields
+        .put_some("change", verdict.change.as_ref().map(Change::to_value))
         .put_filled("taints", verdict.taints.clone())
         .put(
             "repo",
@@ -693,6 +726,7 @@ fn read_verdict(value: &Value) -> Option<Verdict> {
             head: None,
             subject: None,
             delta: None,
+            change: None,
             taints: Vec::new(),
             repo: None,
             run: None,
@@ -709,6 +743,10 @@ fn read_verdict(value: &Value) -> Option<Verdict> {
         head: oid(value, "head"),
         subject: oid(value, "subject"),
         delta: read_delta(value)?,
+        change: match value.get("change") {
+            None => None,
+            Some(change) => Some(Change::from_value(change)?),
+        },
         taints: strings(value, "taints"),
         repo: value
             .get("repo")

@@ -23,7 +23,7 @@ pub use codec::{Decoded, MAX_LINE, Quarantine, Seal, decode};
 pub use evidence::{Digest, Evidence, INLINE_LIMIT, Kept, LongEvidence};
 pub use id::{ParseIdError, Prefix, RecordId};
 pub use kinds::{
-    Adopt, Attempt, AttemptResult, Bar, Body, Class, Decision, DecisionKind, Defer, Delta,
+    Adopt, Attempt, AttemptResult, Bar, Body, Change, Class, Decision, DecisionKind, Defer, Delta,
     DeltaEntry, Import, Layout, Outcome, Redact, Retract, Rewrite, RewritePair, Run, SessionEvent,
     SessionNote, Signature, Task, TestCounts, Verdict, Work,
 };

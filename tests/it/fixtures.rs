@@ -1,11 +1,11 @@
 //! Every kind of record as it lies in a ledger. A change of these bytes is a change of the format.
 
 use git_operator::model::{
-    Adopt, Attempt, AttemptResult, Bar, Body, Class, Criterion, Decision, DecisionKind, Decoded,
-    Defer, Delta, DeltaEntry, Digest, Draft, Evidence, Import, Layout, Oid, Opened, Outcome, Owner,
-    Record, RecordId, Redact, ReplicaId, RepoPath, Retract, Rewrite, RewritePair, Run, Seal,
-    SessionEvent, SessionNote, Signature, Stamp, Task, TaskId, TestCounts, TreeState, Verdict,
-    Work, decode,
+    Adopt, Attempt, AttemptResult, Bar, Body, Change, Class, Criterion, Decision, DecisionKind,
+    Decoded, Defer, Delta, DeltaEntry, Digest, Draft, Evidence, Import, Layout, Oid, Opened,
+    Outcome, Owner, Record, RecordId, Redact, ReplicaId, RepoPath, Retract, Rewrite, RewritePair,
+    Run, Seal, SessionEvent, SessionNote, Signature, Stamp, Task, TaskId, TestCounts, TreeState,
+    Verdict, Work, decode,
 };
 
 const HEAD: &str = "3f786850e387550fdab836ed7e6dc881de23001b";
@@ -45,6 +45,11 @@ fn verdict(evidence: &[u8], delta: Option<Delta>) -> Verdict {
         head: Some(oid(HEAD)),
         subject: Some(oid(TREE)),
         delta,
+        change: Some(Change {
+            base: oid(HEAD),
+            digest: Digest::of(b"[]"),
+            patch: Some(oid(TREE)),
+        }),
         taints: vec!["filters".to_owned()],
         repo: Some(vec![oid(HEAD)]),
         run: Some(Run {
@@ -106,7 +111,10 @@ fn gate_drafts() -> Vec<(&'static str, Draft)> {
         count: 300,
         paths: vec!["src/lib.rs".into()],
     };
-    let mut never = on_criterion(verdict(b"ok\n", None));
+    let mut never = on_criterion(Verdict {
+        change: None,
+        ..verdict(b"ok\n", None)
+    });
     never.opened = Opened::Never;
     vec![
         ("task", opened),
