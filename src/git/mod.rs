@@ -1,3 +1,43 @@
-//! The repository. The only module that names gix or starts git.
+//! The repository: discovery, HEAD, refs with compare-and-swap, objects, packs, history, status,
+//! notes, configuration, child `git` processes and the clock.
+//!
+//! The only module that names gix or starts git; types of gix do not leave it. Objects are read and
+//! written through gix's object database, refs by our own code or, where their format is not plain
+//! files, by git itself.
 
+mod child;
+mod clock;
+mod config;
+mod env;
+mod error;
 pub mod files;
+mod head;
+mod identity;
+mod locate;
+mod object;
+mod owner;
+mod pack;
+mod refs;
+mod repo;
+mod rev;
+mod status;
+mod store;
+mod tree;
+mod walk;
+
+pub use child::{Finished, Git};
+pub use clock::Clock;
+pub use config::Config;
+pub use env::Env;
+pub use error::Error;
+pub use head::Head;
+pub use identity::{Identity, Role};
+pub use locate::{Location, locate, nearest_dir};
+pub use object::{Commit, Object, ObjectKind, Verify};
+pub use pack::Kept;
+pub use refs::{Expected, Swap, Swapped};
+pub use repo::{HashKind, RefStorage, Repo};
+pub use rev::Range;
+pub use status::{Change, StatusEntry, Submodule};
+pub use tree::TreeEntry;
+pub use walk::{Ancestry, Difference};

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod fixtures;
+mod git;
 mod layers;
 mod plugin;
 mod support;

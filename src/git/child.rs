@@ -1,0 +1,235 @@
+use std::{
+    ffi::{OsStr, OsString},
+    io::{self, Read, Write},
+    process::{Child, Command, Stdio},
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
+
+use super::{Error, Location, Repo, repo::Children};
+
+/// What a child left: its exit code and its streams.
+#[derive(Debug)]
+pub struct Finished {
+    /// The exit code; 128 plus the signal when one killed it.
+    pub code: i32,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+    command: String,
+}
+
+/// One child git, its arguments given as such, never through a shell.
+#[must_use = "call run() or output()"]
+pub struct Git<'repo> {
+    repo: &'repo Repo,
+    args: Vec<OsString>,
+    stdin: Vec<u8>,
+    deadline: Option<Duration>,
+    env: Vec<(OsString, OsString)>,
+}
+
+impl Repo {
+    /// Prepares git with these arguments for this repository and no other, whatever the environment
+    /// says.
+    pub fn git<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Git<'_> {
+        Git {
+            repo: self,
+            args: args
+                .into_iter()
+                .map(|arg| arg.as_ref().to_owned())
+                .collect(),
+            stdin: Vec::new(),
+            deadline: None,
+            env: Vec::new(),
+        }
+    }
+}
+
+impl Git<'_> {
+    /// Gives the child these bytes to read.
+    pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.stdin = bytes.into();
+        self
+    }
+
+    /// Kills the child after `deadline`.
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// Keeps the child from taking locks it can do without, as a reader must.
+    pub fn read_only(self) -> Self {
+        self.env("GIT_OPTIONAL_LOCKS", "0")
+    }
+
+    /// Sets a variable for the child.
+    pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
+        self.env
+            .push((name.as_ref().to_owned(), value.as_ref().to_owned()));
+        self
+    }
+
+    /// Runs the child and returns its stdout; an exit code other than 0 is an error.
+    pub fn output(self) -> Result<Vec<u8>, Error> {
+        let finished = self.run()?;
+        match finished.code {
+            0 => Ok(finished.stdout),
+            _ => Err(finished.error()),
+        }
+    }
+
+    /// Runs the child to its end, whatever its exit code.
+    pub fn run(self) -> Result<Finished, Error> {
+        let name = self.name();
+        if self.repo.children == Children::Never {
+            return Err(Error::Git {
+                command: name,
+                reason: "git is never started in a store".to_owned(),
+            });
+        }
+        let mut command = self.command();
+        self.repo.env.trace(|| {
+            let args: Vec<_> = self.args.iter().map(|arg| arg.to_string_lossy()).collect();
+            format!("run: git {}", args.join(" "))
+        });
+        let child = command.spawn().map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => Error::GitMissing {
+                command: name.clone(),
+            },
+            _ => Error::Git {
+                command: name.clone(),
+                reason: error.to_string(),
+            },
+        })?;
+        finish(child, self.stdin, self.deadline, name)
+    }
+
+    fn command(&self) -> Command {
+        let Location {
+            top,
+            git_dir,
+            common_dir,
+        } = &self.repo.location;
+        let mut command = Command::new("git");
+        command.arg("--no-pager").arg("--git-dir").arg(git_dir);
+        if let Some(top) = top {
+            command.arg("--work-tree").arg(top);
+        }
+        command
+            .args(&self.args)
+            .current_dir(top.as_ref().unwrap_or(common_dir))
+            .env_clear()
+            .envs(self.repo.env.child_vars())
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    fn name(&self) -> String {
+        let mut words = self.args.iter().map(|arg| arg.to_string_lossy());
+        let mut name = String::new();
+        while let Some(word) = words.next() {
+            if word == "-c" {
+                words.next();
+            } else if !word.starts_with('-') {
+                name = word.into_owned();
+                break;
+            }
+        }
+        name
+    }
+}
+
+impl Finished {
+    /// Returns the error that this end of the child means.
+    pub fn error(&self) -> Error {
+        let text = String::from_utf8_lossy(&self.stderr);
+        let lines = text.lines().map(str::trim);
+        let first = lines.map(|line| {
+            line.trim_start_matches("fatal: ")
+                .trim_start_matches("error: ")
+        });
+        let reason = first
+            .filter(|line| !line.is_empty())
+            .map(str::to_owned)
+            .next();
+        Error::Git {
+            command: self.command.clone(),
+            reason: reason.unwrap_or_else(|| format!("it ended with code {}", self.code)),
+        }
+    }
+}
+
+fn finish(
+    mut child: Child,
+    stdin: Vec<u8>,
+    deadline: Option<Duration>,
+    command: String,
+) -> Result<Finished, Error> {
+    let (sender, receiver) = mpsc::channel();
+    let mut input = child.stdin.take();
+    thread::spawn(move || {
+        // A child that ends without reading all of it breaks the pipe; its exit code says why.
+        let _ = input.as_mut().map(|input| input.write_all(&stdin));
+    });
+    let stdout = collect(child.stdout.take(), sender.clone());
+    let stderr = collect(child.stderr.take(), sender);
+    for _ in 0..2 {
+        let done = match deadline {
+            Some(deadline) => receiver.recv_timeout(deadline).is_ok(),
+            None => receiver.recv().is_ok(),
+        };
+        if !done {
+            // Killing a child that has just ended fails, and nothing is lost by it.
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(Error::Deadline {
+                command,
+                seconds: deadline.unwrap_or_default().as_secs(),
+            });
+        }
+    }
+    let failed = |error: io::Error| Error::Git {
+        command: command.clone(),
+        reason: error.to_string(),
+    };
+    let status = child.wait().map_err(failed)?;
+    Ok(Finished {
+        code: code(status),
+        stdout: joined(stdout).map_err(failed)?,
+        stderr: joined(stderr).map_err(failed)?,
+        command,
+    })
+}
+
+type Reader = thread::JoinHandle<io::Result<Vec<u8>>>;
+
+fn collect(stream: Option<impl Read + Send + 'static>, done: mpsc::Sender<()>) -> Reader {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let result = match stream {
+            Some(mut stream) => stream.read_to_end(&mut bytes).map(|_| bytes),
+            None => Ok(bytes),
+        };
+        // The receiver is gone when the deadline has passed.
+        let _ = done.send(());
+        result
+    })
+}
+
+fn joined(reader: Reader) -> io::Result<Vec<u8>> {
+    reader
+        .join()
+        .unwrap_or_else(|_| Err(io::Error::other("its output could not be read")))
+}
+
+fn code(status: std::process::ExitStatus) -> i32 {
+    use std::os::unix::process::ExitStatusExt;
+    status
+        .code()
+        .unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
+}

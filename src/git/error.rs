@@ -1,0 +1,101 @@
+use std::{io, path::PathBuf};
+
+use thiserror::Error;
+
+use crate::model::Oid;
+
+/// Why the repository could not do what was asked.
+#[derive(Debug, Error)]
+pub enum Error {
+    #[error("cannot read '{}': {source}", path.display())]
+    Read { path: PathBuf, source: io::Error },
+    #[error("cannot write '{}': {source}", path.display())]
+    Write { path: PathBuf, source: io::Error },
+    #[error("cannot open repository '{}': {reason}", path.display())]
+    Invalid { path: PathBuf, reason: String },
+    #[error("cannot open repository '{}': it is owned by another user", path.display())]
+    DubiousOwnership { path: PathBuf },
+    #[error("cannot open store '{}': {reason}", path.display())]
+    Store { path: PathBuf, reason: String },
+    #[error("cannot read ref '{name}': {reason}")]
+    UnreadableRef { name: String, reason: String },
+    #[error("cannot update ref '{name}': {reason}")]
+    UpdateRef { name: String, reason: String },
+    #[error("cannot lock ref '{name}': '{}' is held by another process", path.display())]
+    RefLocked { name: String, path: PathBuf },
+    #[error("cannot read object '{id}': it is missing")]
+    MissingObject { id: Oid },
+    #[error("cannot read object '{id}': {reason}")]
+    Object { id: Oid, reason: String },
+    #[error("cannot write pack '{}': {reason}", path.display())]
+    Pack { path: PathBuf, reason: String },
+    #[error("cannot resolve revision '{spec}': {reason}")]
+    Revision { spec: String, reason: String },
+    #[error("cannot read config '{key}': {reason}")]
+    Config { key: String, reason: String },
+    #[error("cannot read date '{0}': it is in no form git knows")]
+    Date(String),
+    #[error("cannot run 'git {command}': there is no git on PATH")]
+    GitMissing { command: String },
+    #[error("cannot run 'git {command}': {reason}")]
+    Git { command: String, reason: String },
+    #[error("cannot run 'git {command}': it was not done after {seconds} s")]
+    Deadline { command: String, seconds: u64 },
+}
+
+impl Error {
+    /// Returns a command the reader can run, when there is one that helps.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::DubiousOwnership { path } => Some(format!(
+                "git config --global --add safe.directory {}",
+                shell_quoted(&path.display().to_string())
+            )),
+            Self::MissingObject { .. } | Self::Object { .. } => Some("git fsck".to_owned()),
+            Self::Read { .. }
+            | Self::Write { .. }
+            | Self::Invalid { .. }
+            | Self::Store { .. }
+            | Self::UnreadableRef { .. }
+            | Self::UpdateRef { .. }
+            | Self::RefLocked { .. }
+            | Self::Pack { .. }
+            | Self::Revision { .. }
+            | Self::Config { .. }
+            | Self::Date(_)
+            | Self::GitMissing { .. }
+            | Self::Git { .. }
+            | Self::Deadline { .. } => None,
+        }
+    }
+
+    pub(crate) fn read(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Read { path, source }
+    }
+
+    pub(crate) fn write(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Write { path, source }
+    }
+}
+
+fn shell_quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Error;
+
+    #[test]
+    fn the_hint_for_another_owner_is_the_command_that_trusts() {
+        let error = Error::DubiousOwnership {
+            path: "/a b/it's".into(),
+        };
+        assert_eq!(
+            error.hint().unwrap(),
+            r"git config --global --add safe.directory '/a b/it'\''s'"
+        );
+    }
+}

@@ -1,0 +1,240 @@
+use std::{
+    cell::{OnceCell, RefCell},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use super::{Config, Env, Error, Identity, Location, Role, config};
+
+/// Which hash a repository names its objects by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HashKind {
+    Sha1,
+    Sha256,
+}
+
+/// How a repository keeps its refs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefStorage {
+    /// As loose files and packed-refs, which we read and write ourselves.
+    Files,
+    /// In another way, or in a repository of extensions we do not know: through git's own commands.
+    Commands,
+}
+
+/// Whether git may be started for a repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Children {
+    Allowed,
+    Never,
+}
+
+/// An open repository.
+pub struct Repo {
+    pub(crate) location: Location,
+    pub(crate) env: Env,
+    pub(crate) children: Children,
+    hash: HashKind,
+    refs: RefStorage,
+    pub(crate) odb: RefCell<gix::odb::Handle>,
+    config: OnceCell<Config>,
+}
+
+impl HashKind {
+    pub(crate) fn of_gix(self) -> gix::hash::Kind {
+        match self {
+            Self::Sha1 => gix::hash::Kind::Sha1,
+            Self::Sha256 => gix::hash::Kind::Sha256,
+        }
+    }
+
+    /// Returns the number of hex digits of an id.
+    pub fn hex_len(self) -> usize {
+        match self {
+            Self::Sha1 => 40,
+            Self::Sha256 => 64,
+        }
+    }
+}
+
+impl Repo {
+    /// Opens the repository at `location`.
+    pub fn open(location: &Location, env: &Env) -> Result<Self, Error> {
+        let path = location.common_dir.join("config");
+        let (hash, refs) = format(&path)?;
+        Self::with(
+            location.clone(),
+            env.clone(),
+            Children::Allowed,
+            (hash, refs),
+        )
+    }
+
+    pub(crate) fn with(
+        location: Location,
+        env: Env,
+        children: Children,
+        (hash, refs): (HashKind, RefStorage),
+    ) -> Result<Self, Error> {
+        let odb = open_odb(&location, hash)?;
+        Ok(Self {
+            location,
+            env,
+            children,
+            hash,
+            refs,
+            odb: RefCell::new(odb),
+            config: OnceCell::new(),
+        })
+    }
+
+    /// Returns where the repository lies.
+    pub fn location(&self) -> &Location {
+        &self.location
+    }
+
+    /// Returns the directory of HEAD and the index.
+    pub fn git_dir(&self) -> &Path {
+        &self.location.git_dir
+    }
+
+    /// Returns the directory of refs and objects.
+    pub fn common_dir(&self) -> &Path {
+        &self.location.common_dir
+    }
+
+    /// Returns the top of the working tree.
+    pub fn top(&self) -> Option<&Path> {
+        self.location.top.as_deref()
+    }
+
+    /// Returns the worktree's name as records write it.
+    pub fn worktree_name(&self) -> String {
+        self.location.worktree_name()
+    }
+
+    pub fn hash_kind(&self) -> HashKind {
+        self.hash
+    }
+
+    pub fn ref_storage(&self) -> RefStorage {
+        self.refs
+    }
+
+    /// Says whether there is no working tree.
+    pub fn is_bare(&self) -> bool {
+        self.location.top.is_none()
+    }
+
+    /// Says whether history is cut off somewhere.
+    pub fn is_shallow(&self) -> bool {
+        fs::metadata(self.common_dir().join("shallow")).is_ok_and(|meta| meta.len() > 0)
+    }
+
+    /// Returns our own directory, `<git-common-dir>/operator`, which need not be there.
+    pub fn operator_dir(&self) -> PathBuf {
+        self.common_dir().join("operator")
+    }
+
+    /// Returns the environment the repository was opened with.
+    pub fn env(&self) -> &Env {
+        &self.env
+    }
+
+    /// Returns the configuration, read once; that of a store is empty.
+    pub fn config(&self) -> Result<&Config, Error> {
+        if let Some(config) = self.config.get() {
+            return Ok(config);
+        }
+        let config = match self.children {
+            Children::Allowed => Config::load(Some(&self.location), &self.env)?,
+            Children::Never => Config::load(None, &self.env)?,
+        };
+        Ok(self.config.get_or_init(|| config))
+    }
+
+    /// Sets `key` in the repository's own configuration.
+    pub fn set_config(&self, key: &str, value: &str) -> Result<(), Error> {
+        self.git(["config", "--local", key, value]).output()?;
+        Ok(())
+    }
+
+    /// Removes every value of `key` from the repository's own configuration.
+    pub fn unset_config(&self, key: &str) -> Result<(), Error> {
+        let finished = self.git(["config", "--local", "--unset-all", key]).run()?;
+        // 5 says that there was none.
+        match finished.code {
+            0 | 5 => Ok(()),
+            _ => Err(finished.error()),
+        }
+    }
+
+    /// Returns the user's identity, or our own when git was given none.
+    pub fn identity(&self, role: Role) -> Result<Identity, Error> {
+        Ok(Identity::find(role, self.config()?, &self.env))
+    }
+
+    /// Forgets what is known of packs, so that objects moved by somebody else are found.
+    pub fn reopen(&self) -> Result<(), Error> {
+        let odb = open_odb(&self.location, self.hash)?;
+        *self.odb.borrow_mut() = odb;
+        Ok(())
+    }
+}
+
+fn open_odb(location: &Location, hash: HashKind) -> Result<gix::odb::Handle, Error> {
+    let objects = location.common_dir.join("objects");
+    let options = gix::odb::store::init::Options {
+        // The default is too few beside a repack that churns packs.
+        slots: gix::odb::store::init::Slots::Given(512),
+        current_dir: Some(location.git_dir.clone()),
+        ..Default::default()
+    };
+    gix::odb::at_opts(objects.clone(), hash.of_gix(), None, options).map_err(Error::read(objects))
+}
+
+/// Reads what git calls the repository format: the hash, and whether we know how refs are kept.
+fn format(path: &Path) -> Result<(HashKind, RefStorage), Error> {
+    let file = config::read(path)?;
+    let invalid = |reason: String| Error::Invalid {
+        path: path.parent().unwrap_or(path).to_owned(),
+        reason,
+    };
+    let version = file.integer("core.repositoryFormatVersion").ok().flatten();
+    let version = version.unwrap_or(0);
+    if version > 1 {
+        return Err(invalid(format!("its format {version} is unknown")));
+    }
+    let hash = match file.string("extensions.objectFormat") {
+        None => HashKind::Sha1,
+        Some(name) if name.eq_ignore_ascii_case(b"sha1") => HashKind::Sha1,
+        Some(name) if name.eq_ignore_ascii_case(b"sha256") => HashKind::Sha256,
+        Some(name) => return Err(invalid(format!("its object format '{name}' is unknown"))),
+    };
+    let plain = file.string("extensions.refStorage");
+    let plain = plain.is_none_or(|name| name.eq_ignore_ascii_case(b"files"));
+    let refs = match plain && (version == 0 || knows_extensions(&file)) {
+        true => RefStorage::Files,
+        false => RefStorage::Commands,
+    };
+    Ok((hash, refs))
+}
+
+fn knows_extensions(file: &gix::config::File) -> bool {
+    const KNOWN: [&str; 8] = [
+        "noop",
+        "objectformat",
+        "partialclone",
+        "preciousobjects",
+        "refstorage",
+        "relativeworktrees",
+        "worktreeconfig",
+        "noop-v1",
+    ];
+    let Some(sections) = file.sections_by_name("extensions") else {
+        return true;
+    };
+    sections
+        .flat_map(|section| section.value_names().collect::<Vec<_>>())
+        .all(|name| KNOWN.contains(&name.to_string().to_ascii_lowercase().as_str()))
+}

@@ -1,0 +1,85 @@
+use super::{Error, ObjectKind, Repo, Verify};
+use crate::model::Oid;
+
+/// One line of a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TreeEntry {
+    /// 0o40000 a tree, 0o100644 and 0o100755 files, 0o120000 a link, 0o160000 a submodule.
+    pub mode: u32,
+    pub name: Vec<u8>,
+    pub id: Oid,
+}
+
+impl TreeEntry {
+    pub fn is_tree(&self) -> bool {
+        self.mode == 0o40000
+    }
+
+    /// git sorts a tree's name as if it ended in a slash.
+    fn sort_key(&self) -> impl Iterator<Item = u8> {
+        let slash = self.is_tree().then_some(b'/');
+        self.name.iter().copied().chain(slash)
+    }
+}
+
+impl Repo {
+    /// Returns the id of the tree without entries, which git knows even where it is not stored.
+    pub fn empty_tree(&self) -> Oid {
+        self.hash(ObjectKind::Tree, b"")
+    }
+
+    /// Reads a tree's entries, in its order.
+    pub fn tree(&self, id: Oid) -> Result<Vec<TreeEntry>, Error> {
+        if id == self.empty_tree() {
+            return Ok(Vec::new());
+        }
+        let bytes = self.read_kind(id, ObjectKind::Tree)?;
+        let width = self.hash_kind().hex_len() / 2;
+        parse(&bytes, width).ok_or_else(|| Error::Object {
+            id,
+            reason: "it is no tree".to_owned(),
+        })
+    }
+
+    /// Writes the tree of these entries, in git's order; returns its id.
+    pub fn write_tree(&self, entries: &[TreeEntry]) -> Result<Oid, Error> {
+        self.write_object(ObjectKind::Tree, &tree_bytes(entries), Verify::No)
+    }
+
+    /// Returns the id of the tree without its entry named exactly `.operator`; nothing is written.
+    pub fn subject_tree(&self, root: Oid) -> Result<Oid, Error> {
+        let mut entries = self.tree(root)?;
+        entries.retain(|entry| entry.name != b".operator");
+        Ok(self.hash(ObjectKind::Tree, &tree_bytes(&entries)))
+    }
+}
+
+/// Returns the raw bytes of the tree of these entries.
+pub(crate) fn tree_bytes(entries: &[TreeEntry]) -> Vec<u8> {
+    let mut sorted: Vec<&TreeEntry> = entries.iter().collect();
+    sorted.sort_by(|one, other| one.sort_key().cmp(other.sort_key()));
+    let mut bytes = Vec::new();
+    for entry in sorted {
+        bytes.extend_from_slice(format!("{:o} ", entry.mode).as_bytes());
+        bytes.extend_from_slice(&entry.name);
+        bytes.push(0);
+        bytes.extend_from_slice(entry.id.as_bytes());
+    }
+    bytes
+}
+
+fn parse(mut bytes: &[u8], width: usize) -> Option<Vec<TreeEntry>> {
+    let mut entries = Vec::new();
+    while !bytes.is_empty() {
+        let space = bytes.iter().position(|c| *c == b' ')?;
+        let mode = std::str::from_utf8(&bytes[..space]).ok()?;
+        let mode = u32::from_str_radix(mode, 8).ok()?;
+        bytes = &bytes[space + 1..];
+        let end = bytes.iter().position(|c| *c == 0)?;
+        let name = bytes[..end].to_vec();
+        let id = Oid::from_bytes(bytes.get(end + 1..end + 1 + width)?)?;
+        bytes = &bytes[end + 1 + width..];
+        entries.push(TreeEntry { mode, name, id });
+    }
+    Some(entries)
+}
