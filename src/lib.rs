@@ -19,6 +19,8 @@ pub mod git;
 pub mod store;
 
 // 3: operations
+pub mod compress;
+
 pub mod view;
 
 pub mod work;
@@ -37,7 +39,6 @@ pub mod ui;
 // 5: front ends
 pub mod agent_hook;
 pub mod cli;
-pub mod compress;
 pub mod git_hook;
 pub mod merge_driver;
 pub mod status_line;

@@ -1,0 +1,175 @@
+//! What the PostToolUse hook answers, on payloads of the real client.
+
+use git_operator::compress::{Call, Settings, reply};
+use serde_json::{Value, json};
+
+use super::Project;
+
+fn answer(project: &Project, tool: &str, input: &Value, response: &Value) -> Option<Value> {
+    let call = Call {
+        tool,
+        input: &input.to_string(),
+        response: &response.to_string(),
+        agent: None,
+    };
+    let text = reply(&call, &Settings::default(), &project.place)?;
+    Some(serde_json::from_str(&text).unwrap())
+}
+
+fn long() -> String {
+    (0..2000)
+        .map(|i| format!("line number {i} of the run\n"))
+        .collect()
+}
+
+#[test]
+fn the_shape_of_the_output_is_kept() {
+    let project = Project::started();
+    let bash = json!({"stdout": long(), "stderr": "Shell cwd was reset", "interrupted": false,
+        "isImage": false, "unknown": [1.50, {"k": null}]});
+    let reply = answer(&project, "Bash", &json!({"command": "seq"}), &bash).unwrap();
+    let stdout = reply["stdout"].as_str().unwrap();
+    assert!(stdout.ends_with("Shell cwd was reset") && stdout.len() < 12_000);
+    let mut expected = bash.clone();
+    expected["stdout"] = json!(stdout);
+    expected["stderr"] = json!("");
+    assert_eq!(reply, expected);
+    let spilled = std::fs::read_to_string(project.cited(stdout)).unwrap();
+    assert_eq!(spilled, format!("{}\nShell cwd was reset", long()));
+
+    let grep = json!({"mode": "content", "numFiles": 0, "content": long()});
+    let reply = answer(&project, "Grep", &json!({"pattern": "x"}), &grep).unwrap();
+    assert_eq!(reply["mode"], "content");
+    assert!(reply["content"].as_str().unwrap().len() < 12_000);
+
+    let fetch = json!({"bytes": 9, "code": 200, "result": long(), "url": "http://e.invalid"});
+    let reply = answer(
+        &project,
+        "WebFetch",
+        &json!({"url": "http://e.invalid"}),
+        &fetch,
+    )
+    .unwrap();
+    assert!(reply["result"].as_str().unwrap().len() < 12_000);
+
+    let text = answer(
+        &project,
+        "WebSearch",
+        &json!({"query": "x"}),
+        &json!(long()),
+    )
+    .unwrap();
+    assert!(text.as_str().unwrap().len() < 12_000);
+}
+
+#[test]
+fn an_agent_report_is_scrubbed_and_nothing_of_it_is_elided() {
+    let project = Project::started();
+    let report = format!("{}\u{1b}[31mred\u{1b}[0m{}", long(), "\u{1b}[0m".repeat(20));
+    let response = json!({"status": "completed", "content": [
+        {"type": "text", "text": "short"}, {"type": "text", "text": report}]});
+    let reply = answer(&project, "Agent", &json!({"prompt": "p"}), &response).unwrap();
+    let mut expected = response.clone();
+    expected["content"][1]["text"] = json!(format!("{}red", long()));
+    assert_eq!(reply, expected);
+}
+
+#[test]
+fn what_may_not_be_changed_is_not_answered() {
+    let project = Project::started();
+    let bash = |text: &str| json!({"stdout": text, "stderr": ""});
+    let long = long();
+    for (tool, input, response) in [
+        ("Read", json!({"file_path": "a"}), json!({"content": long})),
+        ("Edit", json!({}), json!({"content": long})),
+        ("mcp__x__y", json!({}), bash(&long)),
+        ("Unknown", json!({}), bash(&long)),
+        ("Bash", json!({"command": "git operator log"}), bash(&long)),
+        (
+            "Bash",
+            json!({"command": "cat .operator/VERDICTS.md"}),
+            bash(&long),
+        ),
+        (
+            "Grep",
+            json!({"pattern": "PASS", "path": ".operator"}),
+            json!({"content": long}),
+        ),
+        (
+            "Bash",
+            json!({"command": "ls"}),
+            json!({"stdout": long, "isImage": true}),
+        ),
+        (
+            "Bash",
+            json!({"command": "ls"}),
+            json!({"stdout": long, "persistedOutputPath": "/x"}),
+        ),
+        ("Bash", json!({"command": "ls"}), json!({"output": long})),
+        ("Bash", json!({"command": "ls"}), json!([long])),
+        ("Bash", json!({"command": "ls"}), json!(7)),
+        ("Bash", json!("no object"), bash(&long)),
+        ("Bash", json!({"command": "ls"}), bash("short")),
+    ] {
+        assert_eq!(
+            answer(&project, tool, &input, &response),
+            None,
+            "{tool} {input}"
+        );
+    }
+    assert_eq!(project.spills(), Vec::<Vec<u8>>::new());
+    let broken = Call {
+        tool: "Bash",
+        input: "{\"command\":\"ls\"}",
+        response: "{\"stdout\":\"\\ud800",
+        agent: None,
+    };
+    assert_eq!(reply(&broken, &Settings::default(), &project.place), None);
+}
+
+#[test]
+fn a_switched_off_compressor_answers_nothing() {
+    let project = Project::started();
+    let call = Call {
+        tool: "Bash",
+        input: "{}",
+        response: &json!({"stdout": long()}).to_string(),
+        agent: None,
+    };
+    let off = Settings {
+        on: false,
+        ..Settings::default()
+    };
+    assert_eq!(reply(&call, &off, &project.place), None);
+    assert!(reply(&call, &Settings::default(), &project.place).is_some());
+}
+
+#[test]
+fn the_same_output_again_is_one_line_for_the_same_session_and_agent() {
+    let project = Project::started();
+    let text = "a line of the status, again\n".replace('\n', "!\n") + &"unique é\n".repeat(3);
+    let text: String = (0..40).map(|i| format!("{i} {text}")).collect();
+    let response = json!({"stdout": text, "stderr": ""});
+    let ask = |agent: Option<&str>, session: &str| {
+        let mut place = project.place.clone();
+        place.session = session.to_owned();
+        let call = Call {
+            tool: "Bash",
+            input: "{\"command\":\"make\"}",
+            response: &response.to_string(),
+            agent,
+        };
+        let answer: Value =
+            serde_json::from_str(&reply(&call, &Settings::default(), &place)?).unwrap();
+        Some(answer["stdout"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(ask(None, "s1"), None);
+    assert_eq!(ask(Some("a1"), "s1"), None);
+    assert_eq!(ask(None, "s2"), None);
+    let line = ask(None, "s1").unwrap();
+    assert!(line.starts_with("[git-operator: the same "), "{line}");
+    assert!(!line.contains('\n'));
+    assert_eq!(std::fs::read_to_string(project.cited(&line)).unwrap(), text);
+    git_operator::compress::wipe(&project.place);
+    assert_eq!(ask(None, "s1"), None);
+}
