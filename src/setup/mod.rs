@@ -1,1 +1,36 @@
-//! Start, uninstall, doctor.
+//! Start, uninstall, doctor: what a project needs to be set up, and how it is taken down again.
+//!
+//! Every change is announced; a second run changes nothing; the files of others keep their bytes.
+
+mod block;
+mod charter;
+mod error;
+mod hooks;
+mod ignore;
+mod plan;
+mod start;
+
+pub use charter::TEXT as CHARTER;
+pub use error::Error;
+pub use hooks::shim;
+pub use plan::{Act, Mode, Step};
+pub use start::{Start, start, uninstall};
+
+/// How CLAUDE.md carries the charter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Charter {
+    /// A line that imports OPERATOR.md.
+    Import,
+    /// The whole text.
+    Inline,
+}
+
+/// Where the git hooks go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HookPlace {
+    /// git's configuration where git knows it, a printed line where a hook manager rules, else files.
+    Auto,
+    Config,
+    File,
+    None,
+}

@@ -6,5 +6,6 @@ mod fixtures;
 mod git;
 mod layers;
 mod plugin;
+mod setup;
 mod support;
 mod support_test;

@@ -1,0 +1,30 @@
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::git;
+
+/// Why a project could not be set up or taken down.
+#[derive(Debug, Error)]
+pub enum Error {
+    #[error("cannot set up '{}': it is a bare repository, and the views need a working tree", .0.display())]
+    Bare(PathBuf),
+    #[error("cannot set up the project: {0}")]
+    File(#[from] git::files::FileError),
+    #[error("cannot set up '{}': it is not UTF-8 text", .0.display())]
+    NotText(PathBuf),
+    #[error("cannot set up '{}': it is a link that leads out of the project", .0.display())]
+    Outside(PathBuf),
+    #[error(transparent)]
+    Git(#[from] git::Error),
+}
+
+impl Error {
+    /// Returns a command the reader can run, when there is one that helps.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Git(error) => error.hint(),
+            Self::Bare(_) | Self::File(_) | Self::NotText(_) | Self::Outside(_) => None,
+        }
+    }
+}
