@@ -45,7 +45,49 @@ pub mod status_line;
 
 use std::{ffi::OsString, process::ExitCode};
 
+use cli::{Parsed, Protocol};
+use ui::{Codes, Context, Exit, Failure, Options};
+
 /// Runs the program named by `args` (the first is the program itself) and returns its exit code.
 pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
-    cli::run(args.collect())
+    let args: Vec<OsString> = args.collect();
+    match cli::parse(&args) {
+        Parsed::Own(options, command) => {
+            let context = Context::new(options);
+            settle(&context, ui::caught(|| cli::run(&command, &context)))
+        }
+        Parsed::Protocol(_, protocol) => answer(&protocol).into(),
+        Parsed::Text(text) => {
+            let context = Context::new(Options::default());
+            settle(&context, context.ui.print(text).map(|()| Exit::Done))
+        }
+        Parsed::Wrong(text, exit) => {
+            let context = Context::new(Options::default());
+            context.ui.misuse(&text);
+            exit.into()
+        }
+    }
+}
+
+/// Each protocol decides by itself what a failure looks like.
+fn answer(protocol: &Protocol) -> Exit {
+    match protocol {
+        Protocol::Hook { event } => agent_hook::run(event.as_deref()),
+        Protocol::Statusline { .. } => status_line::run(),
+    }
+}
+
+/// Says what failed and chooses the exit code.
+fn settle(context: &Context, result: Result<Exit, Failure>) -> ExitCode {
+    // The pager ends first, so that its screen does not cover what failed.
+    let finished = context.ui.finish();
+    let result = result.and_then(|exit| finished.map(|()| exit));
+    let exit = result.unwrap_or_else(|failure| {
+        context.ui.failure(&failure);
+        failure.exit
+    });
+    match (context.codes(), exit) {
+        (Codes::Predecessors, Exit::No | Exit::Usage) => Exit::Block.into(),
+        (Codes::Predecessors | Codes::Ours, exit) => exit.into(),
+    }
 }

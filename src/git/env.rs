@@ -74,6 +74,13 @@ impl Env {
         self
     }
 
+    /// Returns this environment with one variable set.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.vars.insert(name.into(), value.into());
+        self
+    }
+
     /// Sends a line per child command and ref edit to `sink` when GIT_TRACE asks for it.
     #[must_use]
     pub fn traced(mut self, sink: fn(&str)) -> Self {

@@ -2,7 +2,7 @@ use std::{io, path::PathBuf};
 
 use thiserror::Error;
 
-use crate::model::Oid;
+use crate::model::{Explain, Fault, Oid};
 
 /// Why the repository could not do what was asked.
 #[derive(Debug, Error)]
@@ -43,9 +43,12 @@ pub enum Error {
     Deadline { command: String, seconds: u64 },
 }
 
-impl Error {
-    /// Returns a command the reader can run, when there is one that helps.
-    pub fn hint(&self) -> Option<String> {
+impl Explain for Error {
+    fn fault(&self) -> Fault {
+        Fault::Fatal
+    }
+
+    fn hint(&self) -> Option<String> {
         match self {
             Self::DubiousOwnership { path } => Some(format!(
                 "git config --global --add safe.directory {}",
@@ -68,7 +71,9 @@ impl Error {
             | Self::Deadline { .. } => None,
         }
     }
+}
 
+impl Error {
     pub(crate) fn read(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::Read { path, source }
@@ -86,7 +91,7 @@ fn shell_quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Error;
+    use super::{Error, Explain};
 
     #[test]
     fn the_hint_for_another_owner_is_the_command_that_trusts() {

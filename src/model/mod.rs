@@ -6,6 +6,7 @@
 mod blank;
 mod codec;
 mod evidence;
+mod explain;
 mod id;
 pub mod json;
 mod kinds;
@@ -21,6 +22,7 @@ pub mod time;
 pub use blank::is_blank;
 pub use codec::{Decoded, MAX_LINE, Quarantine, Seal, decode};
 pub use evidence::{Digest, Evidence, INLINE_LIMIT, Kept, LongEvidence};
+pub use explain::{Explain, Fault};
 pub use id::{ParseIdError, Prefix, RecordId};
 pub use kinds::{
     Adopt, Attempt, AttemptResult, Bar, Body, Change, Class, Decision, DecisionKind, Defer, Delta,

@@ -2,7 +2,10 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::git;
+use crate::{
+    git,
+    model::{Explain, Fault},
+};
 
 /// Why a project could not be set up or taken down.
 #[derive(Debug, Error)]
@@ -19,9 +22,16 @@ pub enum Error {
     Git(#[from] git::Error),
 }
 
-impl Error {
-    /// Returns a command the reader can run, when there is one that helps.
-    pub fn hint(&self) -> Option<String> {
+impl Explain for Error {
+    fn fault(&self) -> Fault {
+        match self {
+            Self::Git(error) => error.fault(),
+            Self::Bare(_) | Self::NotText(_) | Self::Outside(_) => Fault::Refused,
+            Self::File(_) => Fault::Fatal,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Git(error) => error.hint(),
             Self::Bare(_) | Self::File(_) | Self::NotText(_) | Self::Outside(_) => None,

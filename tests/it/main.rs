@@ -1,7 +1,9 @@
 //! The one test target.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod cli;
 mod compress;
+mod docs;
 mod fixtures;
 mod git;
 mod layers;

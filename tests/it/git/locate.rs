@@ -1,6 +1,7 @@
 use std::{fs, os::unix::fs::symlink, path::Path};
 
 use git_operator::git::{self, Error, Location, nearest_dir};
+use git_operator::model::Explain as _;
 
 use super::{env, located};
 use crate::support::Repo;

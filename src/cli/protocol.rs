@@ -1,0 +1,26 @@
+use std::ffi::OsString;
+
+use clap::Subcommand;
+
+/// Commands that another program calls; each is a front end of its own.
+#[derive(Debug, Subcommand)]
+pub enum Protocol {
+    /// Answer a Claude Code hook
+    ///
+    /// Reads one JSON payload from stdin. The event is EVENT, else the payload's `hook_event_name`.
+    /// Exits 0, or 2 to block; an event this program does not know is read and let pass.
+    #[command(hide = true)]
+    Hook {
+        /// Name of the event, such as Stop
+        event: Option<String>,
+    },
+
+    /// Print the status line of a Claude Code session
+    ///
+    /// Reads the client's JSON from stdin and prints one line, or nothing; always exits 0.
+    #[command(hide = true)]
+    Statusline {
+        #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        ignored: Vec<OsString>,
+    },
+}

@@ -1,0 +1,5 @@
+//! One file per command.
+
+mod completions;
+mod install_man;
+mod usage;
