@@ -8,6 +8,8 @@ mod install_man;
 mod manual;
 mod parse;
 mod protocol;
+mod start;
+mod uninstall;
 
 pub use manual::{pages, reference};
 pub use parse::{Parsed, parse, tree};
@@ -22,6 +24,9 @@ use crate::ui::{Context, Exit, Failure};
 pub enum Command {
     Completions(completions::Args),
     InstallMan(install_man::Args),
+    #[command(visible_alias = "init")]
+    Start(start::Args),
+    Uninstall(uninstall::Args),
 }
 
 /// Runs a command.
@@ -29,5 +34,7 @@ pub fn run(command: &Command, context: &Context) -> Result<Exit, Failure> {
     match command {
         Command::Completions(args) => completions::run(args, context),
         Command::InstallMan(args) => install_man::run(args, context),
+        Command::Start(args) => start::run(args, context),
+        Command::Uninstall(args) => uninstall::run(args, context),
     }
 }

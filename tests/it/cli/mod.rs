@@ -2,4 +2,5 @@
 
 mod completions;
 mod install_man;
+mod start;
 mod usage;

@@ -1,0 +1,84 @@
+use std::path::Path;
+
+use crate::{
+    setup::{self, Act, Charter, HookPlace, Mode, Start, Step},
+    ui::{Context, Exit, Failure, one_line},
+};
+
+/// Set a project up for evidence
+///
+/// Writes the charter OPERATOR.md and a stanza of CLAUDE.md that loads it, `.operator/` with its
+/// ignore list and attributes, the merge driver of the views, and the git hooks. Prints each change;
+/// a second run makes only those that a newer version needs. `uninstall` takes it all down again.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Put the whole charter into CLAUDE.md instead of a line that imports it
+    #[arg(long)]
+    inline: bool,
+    /// Where the git hooks go: git's configuration, hook files, or nowhere
+    #[arg(long, value_name = "place", value_parser = ["auto", "config", "file", "none"], default_value = "auto")]
+    hooks: String,
+    /// Print what would change, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let request = Start {
+        charter: if args.inline {
+            Charter::Inline
+        } else {
+            Charter::Import
+        },
+        hooks: match args.hooks.as_str() {
+            "config" => HookPlace::Config,
+            "file" => HookPlace::File,
+            "none" => HookPlace::None,
+            _ => HookPlace::Auto,
+        },
+        mode: mode(args.dry_run),
+    };
+    let cwd = context.cwd()?;
+    let steps = match context.location()? {
+        None => setup::start(cwd, None, request)?,
+        Some(_) => {
+            let repo = context.repo()?;
+            let top = repo.top().unwrap_or(cwd);
+            say_where(context, top, cwd);
+            setup::start(top, Some(repo), request)?
+        }
+    };
+    print(context, &steps)?;
+    Ok(Exit::Done)
+}
+
+pub(super) fn mode(dry_run: bool) -> Mode {
+    if dry_run { Mode::DryRun } else { Mode::Apply }
+}
+
+/// Says that the project's top is not where the command was given.
+fn say_where(context: &Context, top: &Path, cwd: &Path) {
+    let same = cwd.canonicalize().ok() == top.canonicalize().ok();
+    if !same {
+        context
+            .ui
+            .note(format!("the project's top is '{}'", top.display()));
+    }
+}
+
+/// Prints a line for each step: changes to stdout, warnings to stderr.
+pub(super) fn print(context: &Context, steps: &[Step]) -> Result<(), Failure> {
+    for step in steps {
+        let note = step
+            .note
+            .as_ref()
+            .map(|note| format!(": {note}"))
+            .unwrap_or_default();
+        let line = one_line(&format!("{}{note}", step.what));
+        match step.act {
+            Act::Warned => context.ui.warn(line),
+            act => context.ui.line(format!("{} {line}", act.as_str()))?,
+        }
+    }
+    Ok(())
+}
