@@ -5,14 +5,17 @@
 //! written through gix's object database, refs by our own code or, where their format is not plain
 //! files, by git itself.
 
+mod change;
 mod child;
 mod clock;
 mod config;
+mod diff;
 mod env;
 mod error;
 pub mod files;
 mod head;
 mod identity;
+mod index;
 mod locate;
 mod object;
 mod owner;
@@ -20,11 +23,14 @@ mod pack;
 mod refs;
 mod repo;
 mod rev;
+mod snapshot;
+mod stamp;
 mod status;
 mod store;
 mod tree;
 mod walk;
 
+pub use change::{change_digest, paths_of};
 pub use child::{Finished, Git};
 pub use clock::Clock;
 pub use config::Config;
@@ -38,6 +44,8 @@ pub use pack::Kept;
 pub use refs::{Expected, Swap, Swapped};
 pub use repo::{HashKind, RefStorage, Repo};
 pub use rev::Range;
+pub use snapshot::{Snapshot, Subject, Survey, Taint, Trust, Until};
+pub use stamp::{Budget, Measured, Shortfall, StampRequest, Stamped};
 pub use status::{Change, StatusEntry, Submodule};
 pub use tree::TreeEntry;
 pub use walk::{Ancestry, Difference};

@@ -36,6 +36,8 @@ pub struct Repo {
     pub(crate) children: Children,
     hash: HashKind,
     refs: RefStorage,
+    /// Where objects are read; the repository's own but for a quarantine's reader.
+    objects: PathBuf,
     pub(crate) odb: RefCell<gix::odb::Handle>,
     config: OnceCell<Config>,
 }
@@ -76,8 +78,10 @@ impl Repo {
         children: Children,
         (hash, refs): (HashKind, RefStorage),
     ) -> Result<Self, Error> {
-        let odb = open_odb(&location, hash)?;
+        let objects = location.common_dir.join("objects");
+        let odb = open_odb(&objects, &location, hash)?;
         Ok(Self {
+            objects,
             location,
             env,
             children,
@@ -174,23 +178,42 @@ impl Repo {
         Ok(Identity::find(role, self.config()?, &self.env))
     }
 
+    /// Opens the same repository over another directory of objects, which names its own as alternate.
+    pub(crate) fn over(&self, objects: &Path) -> Result<Self, Error> {
+        let odb = open_odb(objects, &self.location, self.hash)?;
+        Ok(Self {
+            objects: objects.to_owned(),
+            location: self.location.clone(),
+            env: self.env.clone(),
+            children: self.children,
+            hash: self.hash,
+            refs: self.refs,
+            odb: RefCell::new(odb),
+            config: OnceCell::new(),
+        })
+    }
+
     /// Forgets what is known of packs, so that objects moved by somebody else are found.
     pub fn reopen(&self) -> Result<(), Error> {
-        let odb = open_odb(&self.location, self.hash)?;
+        let odb = open_odb(&self.objects, &self.location, self.hash)?;
         *self.odb.borrow_mut() = odb;
         Ok(())
     }
 }
 
-fn open_odb(location: &Location, hash: HashKind) -> Result<gix::odb::Handle, Error> {
-    let objects = location.common_dir.join("objects");
+fn open_odb(
+    objects: &Path,
+    location: &Location,
+    hash: HashKind,
+) -> Result<gix::odb::Handle, Error> {
     let options = gix::odb::store::init::Options {
         // The default is too few beside a repack that churns packs.
         slots: gix::odb::store::init::Slots::Given(512),
         current_dir: Some(location.git_dir.clone()),
         ..Default::default()
     };
-    gix::odb::at_opts(objects.clone(), hash.of_gix(), None, options).map_err(Error::read(objects))
+    gix::odb::at_opts(objects.to_owned(), hash.of_gix(), None, options)
+        .map_err(Error::read(objects))
 }
 
 /// Reads what git calls the repository format: the hash, and whether we know how refs are kept.

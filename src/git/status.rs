@@ -92,7 +92,7 @@ impl Repo {
         Ok(entries)
     }
 
-    fn is_worktree(&self, top: &Path, entry: &StatusEntry) -> bool {
+    pub(super) fn is_worktree(&self, top: &Path, entry: &StatusEntry) -> bool {
         use std::os::unix::ffi::OsStrExt;
         let path = entry.path.as_bytes();
         if entry.change != Change::Untracked || !path.ends_with(b"/") {
@@ -104,7 +104,7 @@ impl Repo {
 }
 
 /// Reads `git status --porcelain=v2 -z`; `None` when it is something else.
-fn parse(output: &[u8]) -> Option<Vec<StatusEntry>> {
+pub(super) fn parse(output: &[u8]) -> Option<Vec<StatusEntry>> {
     let mut entries = Vec::new();
     let mut records = output.split(|c| *c == 0);
     while let Some(record) = records.next() {

@@ -6,6 +6,7 @@ mod locate;
 mod objects;
 mod pack;
 mod refs;
+mod stamp;
 mod status;
 mod store;
 mod walk;

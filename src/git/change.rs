@@ -1,0 +1,143 @@
+//! The change a branch makes to what it is to land on, and how it is known again elsewhere.
+
+use super::{Error, Head, Repo, Snapshot, Until};
+use crate::model::{Change, DeltaEntry, Digest, Oid, RepoPath, json::Value};
+
+/// Beyond so many paths no patch id is asked for.
+const PATCH_LIMIT: usize = 2_000;
+
+/// How a child writes the patch whose id is taken; no setting of the user's changes it.
+const PATCH: [&str; 12] = [
+    "--no-renames",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--full-index",
+    "--binary",
+    "--diff-algorithm=myers",
+    "--inter-hunk-context=0",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+    "-U3",
+    "-p",
+    "-r",
+];
+
+/// Returns the digest by which two changes of the same paths, modes and contents are known as one.
+pub fn change_digest(entries: &[DeltaEntry]) -> Digest {
+    let list = Value::List(entries.iter().map(DeltaEntry::to_value).collect());
+    Digest::of(list.to_string().as_bytes())
+}
+
+impl Repo {
+    /// Returns the commit where HEAD's branch left the one it is to land on; `None` where that is not
+    /// known, or is HEAD's own.
+    pub fn landing_base(&self, head: Oid) -> Result<Option<Oid>, Error> {
+        let branch = match self.head()? {
+            Head::Branch { name, .. } => Some(name),
+            Head::Unborn { .. } | Head::Detached { .. } => None,
+        };
+        for name in self.landing_refs()? {
+            if branch.as_ref() == Some(&name) {
+                continue;
+            }
+            if let Some(target) = self.read_ref(&name)? {
+                return self.merge_base(head, target);
+            }
+        }
+        Ok(None)
+    }
+
+    fn landing_refs(&self) -> Result<Vec<String>, Error> {
+        let default = self.config()?.text("init.defaultBranch");
+        let names = default.into_iter().chain(["main".into(), "master".into()]);
+        let names: Vec<String> = names.collect();
+        let mut refs = vec!["refs/remotes/origin/HEAD".to_owned()];
+        refs.extend(
+            names
+                .iter()
+                .map(|name| format!("refs/remotes/origin/{name}")),
+        );
+        refs.extend(names.iter().map(|name| format!("refs/heads/{name}")));
+        Ok(refs)
+    }
+
+    /// Returns the change from the landing base to a snapshot taken at `head`.
+    pub fn change(
+        &self,
+        head: Oid,
+        snapshot: &Snapshot,
+        until: Until,
+    ) -> Result<Option<Change>, Error> {
+        let Some(base) = self.landing_base(head)? else {
+            return Ok(None);
+        };
+        let base_root = self.commit(base)?.tree;
+        let reader = match snapshot.objects() {
+            Some(objects) => &self.over(objects)?,
+            None => self,
+        };
+        let entries = reader.diff_subjects(Some(base_root), Some(snapshot.root))?;
+        if entries.is_empty() {
+            return Ok(None);
+        }
+        let patch = match entries.len() <= PATCH_LIMIT && !until.is_bounded() {
+            true => self.patch_id(base_root, snapshot)?,
+            false => None,
+        };
+        Ok(Some(Change {
+            base,
+            digest: change_digest(&entries),
+            patch,
+        }))
+    }
+
+    fn patch_id(&self, base_root: Oid, snapshot: &Snapshot) -> Result<Option<Oid>, Error> {
+        let (old, new) = (base_root.to_hex(), snapshot.root.to_hex());
+        let mut args = vec!["diff-tree"];
+        args.extend(PATCH);
+        args.extend([
+            old.as_str(),
+            new.as_str(),
+            "--",
+            ".",
+            ":(exclude,top).operator",
+        ]);
+        let git = self.forced(&args);
+        let git = match snapshot.objects() {
+            Some(objects) => git.env("GIT_OBJECT_DIRECTORY", objects),
+            None => git,
+        };
+        let header = format!("{new}\n").into_bytes();
+        let patch = [header, git.output()?].concat();
+        Ok(self.patch_ids(patch)?.into_iter().map(|(id, _)| id).next())
+    }
+
+    /// Returns git's verbatim patch ids of a stream of patches, each with the id its header named.
+    pub fn patch_ids(&self, patches: Vec<u8>) -> Result<Vec<(Oid, Oid)>, Error> {
+        let git = self.forced(&["patch-id", "--verbatim"]).stdin(patches);
+        let output = String::from_utf8_lossy(&git.output()?).into_owned();
+        let pair = |line: &str| {
+            let (id, of) = line.split_once(' ')?;
+            Some((id.parse().ok()?, of.trim().parse().ok()?))
+        };
+        Ok(output.lines().filter_map(pair).collect())
+    }
+
+    /// Returns the patches between pairs of root trees, by one child; each begins with a line that
+    /// names its pair.
+    pub fn patches(&self, pairs: &[(Oid, Oid)]) -> Result<Vec<u8>, Error> {
+        let mut args = vec!["diff-tree", "--stdin"];
+        args.extend(PATCH);
+        args.extend(["--", ".", ":(exclude,top).operator"]);
+        let lines: Vec<String> = pairs
+            .iter()
+            .map(|(old, new)| format!("{old} {new}\n"))
+            .collect();
+        self.forced(&args).stdin(lines.concat()).output()
+    }
+}
+
+/// Returns the paths of a delta.
+pub fn paths_of(entries: &[DeltaEntry]) -> Vec<RepoPath> {
+    entries.iter().map(|entry| entry.path.clone()).collect()
+}
