@@ -1,10 +1,12 @@
 use std::{
     ffi::{OsStr, OsString},
     io::{self, Read, Write},
+    os::unix::process::CommandExt,
+    path::Path,
     process::{Child, Command, Stdio},
     sync::mpsc,
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use super::{Error, Location, Repo, repo::Children};
@@ -53,7 +55,8 @@ impl Git<'_> {
         self
     }
 
-    /// Kills the child after `deadline`.
+    /// Kills the child after `deadline`; with its own children when it was told not to prompt
+    /// (GIT_TERMINAL_PROMPT=0), as it then needs no terminal and can lead a group of its own.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
         self
@@ -94,8 +97,9 @@ impl Git<'_> {
             let args: Vec<_> = self.args.iter().map(|arg| arg.to_string_lossy()).collect();
             format!("run: git {}", args.join(" "))
         });
+        let dir_is_there = command.get_current_dir().is_some_and(Path::is_dir);
         let child = command.spawn().map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => Error::GitMissing {
+            io::ErrorKind::NotFound if dir_is_there => Error::GitMissing {
                 command: name.clone(),
             },
             _ => Error::Git {
@@ -116,6 +120,13 @@ impl Git<'_> {
         command.arg("--no-pager").arg("--git-dir").arg(git_dir);
         if let Some(top) = top {
             command.arg("--work-tree").arg(top);
+        }
+        let quiet = self
+            .env
+            .iter()
+            .any(|(name, value)| name == "GIT_TERMINAL_PROMPT" && value == "0");
+        if self.deadline.is_some() && quiet {
+            command.process_group(0);
         }
         command
             .args(&self.args)
@@ -178,19 +189,17 @@ fn finish(
     });
     let stdout = collect(child.stdout.take(), sender.clone());
     let stderr = collect(child.stderr.take(), sender);
+    let started = Instant::now();
     for _ in 0..2 {
-        let done = match deadline {
-            Some(deadline) => receiver.recv_timeout(deadline).is_ok(),
-            None => receiver.recv().is_ok(),
+        let Some(deadline) = deadline else {
+            // A reader that fails says so when it is joined.
+            let _ = receiver.recv();
+            continue;
         };
-        if !done {
-            // Killing a child that has just ended fails, and nothing is lost by it.
-            let _ = child.kill();
-            let _ = child.wait();
-            return Err(Error::Deadline {
-                command,
-                seconds: deadline.unwrap_or_default().as_secs(),
-            });
+        let left = deadline.saturating_sub(started.elapsed());
+        if receiver.recv_timeout(left).is_err() {
+            kill(&mut child);
+            return Err(Error::Deadline { command, deadline });
         }
     }
     let failed = |error: io::Error| Error::Git {
@@ -204,6 +213,23 @@ fn finish(
         stderr: joined(stderr).map_err(failed)?,
         command,
     })
+}
+
+/// Kills the child, and with it what it started where it leads a group of its own.
+fn kill(child: &mut Child) {
+    use nix::{
+        sys::signal::{Signal, killpg},
+        unistd::{Pid, getpgid},
+    };
+    // Killing a child that has just ended fails, and nothing is lost by it.
+    let pid = i32::try_from(child.id()).map(Pid::from_raw);
+    if let Ok(pid) = pid
+        && getpgid(Some(pid)) == Ok(pid)
+    {
+        let _ = killpg(pid, Signal::SIGKILL);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
 }
 
 type Reader = thread::JoinHandle<io::Result<Vec<u8>>>;

@@ -1,4 +1,4 @@
-use std::{io, path::PathBuf};
+use std::{io, path::PathBuf, time::Duration};
 
 use thiserror::Error;
 
@@ -25,6 +25,8 @@ pub enum Error {
     RefLocked { name: String, path: PathBuf },
     #[error("cannot read object '{id}': it is missing")]
     MissingObject { id: Oid },
+    #[error("cannot read object '{id}': this partial clone left it out")]
+    Promised { id: Oid },
     #[error("cannot read object '{id}': {reason}")]
     Object { id: Oid, reason: String },
     #[error("cannot write pack '{}': {reason}", path.display())]
@@ -39,8 +41,10 @@ pub enum Error {
     GitMissing { command: String },
     #[error("cannot run 'git {command}': {reason}")]
     Git { command: String, reason: String },
-    #[error("cannot run 'git {command}': it was not done after {seconds} s")]
-    Deadline { command: String, seconds: u64 },
+    #[error("cannot run 'git {command}': it was not done after {deadline:?}")]
+    Deadline { command: String, deadline: Duration },
+    #[error("cannot open repository '{}': a push into it is not accepted yet", path.display())]
+    Quarantine { path: PathBuf },
 }
 
 impl Explain for Error {
@@ -54,6 +58,7 @@ impl Explain for Error {
                 "git config --global --add safe.directory {}",
                 shell_quoted(&path.display().to_string())
             )),
+            Self::Promised { .. } => Some("git fetch --refetch --no-filter".to_owned()),
             Self::MissingObject { .. } | Self::Object { .. } => Some("git fsck".to_owned()),
             Self::Read { .. }
             | Self::Write { .. }
@@ -68,7 +73,8 @@ impl Explain for Error {
             | Self::Date(_)
             | Self::GitMissing { .. }
             | Self::Git { .. }
-            | Self::Deadline { .. } => None,
+            | Self::Deadline { .. }
+            | Self::Quarantine { .. } => None,
         }
     }
 }

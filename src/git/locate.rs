@@ -83,6 +83,7 @@ fn in_dir(dir: &Path, env: &Env) -> Result<Option<Location>, Error> {
     if is_bare(dir)? {
         let common_dir = common_dir(dir)?;
         owner::check(&[dir], dir, env)?;
+        owner::check_bare(dir, env)?;
         return Ok(Some(Location {
             top: None,
             git_dir: dir.to_owned(),

@@ -176,7 +176,21 @@ impl Repo {
             return Ok(object);
         }
         self.reopen()?;
-        self.read_once(id)
+        match self.read_once(id) {
+            Err(Error::MissingObject { id }) if self.is_partial() => Err(Error::Promised { id }),
+            other => other,
+        }
+    }
+
+    /// Says whether a clone left objects out that its remote promised to have.
+    pub fn is_partial(&self) -> bool {
+        let packs = fs::read_dir(self.common_dir().join("objects/pack"));
+        packs.is_ok_and(|mut packs| {
+            packs.any(|pack| {
+                let path = pack.map(|pack| pack.path()).unwrap_or_default();
+                path.extension().is_some_and(|name| name == "promisor")
+            })
+        })
     }
 
     /// Reads an object and checks that its bytes have its id.
@@ -267,7 +281,8 @@ impl Repo {
                 freshen(&path);
                 return Ok(id);
             }
-            Err(_) if self.has(id) => match verify {
+            // A commit of ours is new but for a retry; packs are not searched for it.
+            Err(_) if kind != ObjectKind::Commit && self.has(id) => match verify {
                 Verify::Yes if self.read_verified(id).is_err() => {}
                 Verify::Yes | Verify::No => return Ok(id),
             },
@@ -301,7 +316,7 @@ impl Repo {
     fn write_loose(&self, path: &Path, kind: ObjectKind, bytes: &[u8]) -> Result<(), Error> {
         let mut tries = 0;
         loop {
-            match write_loose_once(path, kind, bytes) {
+            match self.write_loose_once(path, kind, bytes) {
                 Ok(()) => return Ok(()),
                 // A prune removes empty directories between our making and using them.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && tries < 20 => tries += 1,
@@ -309,29 +324,26 @@ impl Repo {
             }
         }
     }
-}
 
-fn write_loose_once(path: &Path, kind: ObjectKind, bytes: &[u8]) -> io::Result<()> {
-    let dir = path.parent().expect("a loose object lies in a directory");
-    match fs::create_dir(dir) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-        Ok(()) | Err(_) => {}
+    fn write_loose_once(&self, path: &Path, kind: ObjectKind, bytes: &[u8]) -> io::Result<()> {
+        let dir = path.parent().expect("a loose object lies in a directory");
+        self.make_dir_io(dir)?;
+        // git prune removes what is left of these, and knows them by their name.
+        let file = tempfile::Builder::new()
+            .prefix("tmp_obj_")
+            .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o444))
+            .tempfile_in(dir)?;
+        let level = gix::zlib::Compression::BEST_SPEED;
+        let mut out = gix::zlib::stream::deflate::Write::new(file, level);
+        let header = gix::objs::encode::loose_header(kind.of_gix(), bytes.len() as u64);
+        out.write_all(&header)?;
+        out.write_all(bytes)?;
+        out.flush()?;
+        let file = out.into_inner();
+        self.share_io(file.path())?;
+        file.persist(path).map_err(|error| error.error)?;
+        Ok(())
     }
-    // git prune removes what is left of these, and knows them by their name.
-    let file = tempfile::Builder::new()
-        .prefix("tmp_obj_")
-        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o444))
-        .tempfile_in(dir)?;
-    let level = gix::zlib::Compression::BEST_SPEED;
-    let mut out = gix::zlib::stream::deflate::Write::new(file, level);
-    let header = gix::objs::encode::loose_header(kind.of_gix(), bytes.len() as u64);
-    out.write_all(&header)?;
-    out.write_all(bytes)?;
-    out.flush()?;
-    out.into_inner()
-        .persist(path)
-        .map_err(|error| error.error)?;
-    Ok(())
 }
 
 /// Makes an object young again, so that a prune that is about to remove it lets it be.

@@ -21,6 +21,23 @@ pub(crate) fn check(parts: &[&Path], top: &Path, env: &Env) -> Result<(), Error>
     })
 }
 
+/// Refuses a bare repository that nobody named, where `safe.bareRepository` asks for that: it may
+/// lie in what a checkout brought. A git directory of a working tree is none.
+pub(crate) fn check_bare(dir: &Path, env: &Env) -> Result<(), Error> {
+    let inside = dir.components().any(|part| part.as_os_str() == ".git");
+    if inside {
+        return Ok(());
+    }
+    let setting = Config::load_protected(env)?.text("safe.bareRepository");
+    match setting.as_deref() {
+        Some("explicit") => Err(Error::Invalid {
+            path: dir.to_owned(),
+            reason: "safe.bareRepository is 'explicit' and GIT_DIR does not name it".to_owned(),
+        }),
+        Some(_) | None => Ok(()),
+    }
+}
+
 fn is_own(path: &Path, env: &Env) -> bool {
     let Ok(meta) = fs::symlink_metadata(path) else {
         return false;

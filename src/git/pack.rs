@@ -1,6 +1,7 @@
 use std::{
+    collections::HashSet,
     fs::{self, File},
-    io::Write,
+    io::{self, Write},
     path::{Path, PathBuf},
     sync::atomic::AtomicBool,
 };
@@ -17,7 +18,8 @@ const MARK: &str = "git-operator\n";
 #[derive(Debug)]
 #[must_use = "a keep that is not released stays until the next sweep"]
 pub struct Kept {
-    keep: PathBuf,
+    /// `None` when somebody else keeps the same pack.
+    keep: Option<PathBuf>,
 }
 
 impl Repo {
@@ -26,8 +28,11 @@ impl Repo {
     /// The pack is made from the bytes given, never from what the repository holds, so it also
     /// replaces objects that are damaged or gone.
     pub fn write_pack(&self, objects: &[(ObjectKind, &[u8])]) -> Result<Kept, Error> {
+        if objects.is_empty() {
+            return Ok(Kept { keep: None });
+        }
         let temp = self.operator_dir().join("tmp");
-        fs::create_dir_all(&temp).map_err(Error::write(&temp))?;
+        self.make_dir(&temp)?;
         let dir = tempfile::Builder::new()
             .prefix("pack.")
             .tempdir_in(&temp)
@@ -60,8 +65,13 @@ impl Repo {
 
     fn pack_bytes(&self, objects: &[(ObjectKind, &[u8])]) -> gix::Result<Vec<u8>> {
         let mut entries = Vec::with_capacity(objects.len());
+        let mut seen = HashSet::new();
         for (kind, data) in objects {
-            let count = output::Count::from_data(gix_of(self.hash(*kind, data)), None);
+            let id = self.hash(*kind, data);
+            if !seen.insert(id) {
+                continue;
+            }
+            let count = output::Count::from_data(gix_of(id), None);
             let data = gix::objs::Data {
                 kind: kind.of_gix(),
                 object_hash: self.hash_kind().of_gix(),
@@ -88,29 +98,39 @@ impl Repo {
     /// visible.
     fn move_pack(&self, pack: &Path, index: &Path) -> Result<Kept, Error> {
         let packs = self.common_dir().join("objects/pack");
-        fs::create_dir_all(&packs).map_err(Error::write(&packs))?;
+        self.make_dir(&packs)?;
         let target = |path: &Path| packs.join(path.file_name().unwrap_or_default());
         let (new_pack, new_index) = (target(pack), target(index));
         let keep = new_pack.with_extension("keep");
         for path in [pack, index] {
             read_only(path).map_err(Error::write(path))?;
+            self.share(path)?;
             sync(path)?;
         }
-        if !keep.exists() {
-            let mut file = File::create(&keep).map_err(Error::write(&keep))?;
-            file.write_all(MARK.as_bytes())
-                .and_then(|()| file.sync_all())
-                .map_err(Error::write(&keep))?;
-        }
+        let own = match File::create_new(&keep) {
+            Ok(mut file) => {
+                file.write_all(MARK.as_bytes())
+                    .and_then(|()| file.sync_all())
+                    .map_err(Error::write(&keep))?;
+                true
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => is_ours(&keep),
+            Err(error) => return Err(Error::write(&keep)(error)),
+        };
         fs::rename(pack, &new_pack).map_err(Error::write(&new_pack))?;
         fs::rename(index, &new_index).map_err(Error::write(&new_index))?;
         sync(&packs)?;
-        Ok(Kept { keep })
+        Ok(Kept {
+            keep: own.then_some(keep),
+        })
     }
 
     /// Removes the mark of a pack whose objects refs now reach.
     pub fn release_keep(&self, kept: Kept) -> Result<(), Error> {
-        fs::remove_file(&kept.keep).map_err(Error::write(kept.keep))
+        match kept.keep {
+            Some(keep) => fs::remove_file(&keep).map_err(Error::write(keep)),
+            None => Ok(()),
+        }
     }
 
     /// Removes marks of ours that dead processes left, and what they left half-made; call it under
@@ -121,7 +141,7 @@ impl Repo {
             let is_keep = path
                 .extension()
                 .is_some_and(|extension| extension == "keep");
-            if is_keep && fs::read(&path).is_ok_and(|bytes| bytes == MARK.as_bytes()) {
+            if is_keep && is_ours(&path) {
                 fs::remove_file(&path).map_err(Error::write(&path))?;
             }
         }
@@ -141,6 +161,10 @@ impl Repo {
     pub fn remove_loose_copies(&self, ids: &[Oid]) -> Result<(), Error> {
         ids.iter().try_for_each(|id| self.remove_loose(*id))
     }
+}
+
+fn is_ours(keep: &Path) -> bool {
+    fs::read(keep).is_ok_and(|bytes| bytes == MARK.as_bytes())
 }
 
 fn files(dir: &Path) -> Result<Vec<PathBuf>, Error> {

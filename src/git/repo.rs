@@ -4,7 +4,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Config, Env, Error, Identity, Location, Role, config};
+use super::{Config, Env, Error, Identity, Location, Role, config, shared::Shared};
 
 /// Which hash a repository names its objects by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,13 @@ pub(crate) enum Children {
     Never,
 }
 
+/// What a repository's own configuration says of how it is kept.
+pub(crate) struct Format {
+    pub(crate) hash: HashKind,
+    pub(crate) refs: RefStorage,
+    pub(crate) shared: Shared,
+}
+
 /// An open repository.
 pub struct Repo {
     pub(crate) location: Location,
@@ -38,6 +45,7 @@ pub struct Repo {
     refs: RefStorage,
     /// Where objects are read; the repository's own but for a quarantine's reader.
     objects: PathBuf,
+    pub(crate) shared: Shared,
     pub(crate) odb: RefCell<gix::odb::Handle>,
     config: OnceCell<Config>,
 }
@@ -60,15 +68,20 @@ impl HashKind {
 }
 
 impl Repo {
-    /// Opens the repository at `location`.
+    /// Opens the repository at `location`; inside a receive that may still be refused
+    /// (GIT_QUARANTINE_PATH) it stays shut.
     pub fn open(location: &Location, env: &Env) -> Result<Self, Error> {
+        if env.path("GIT_QUARANTINE_PATH").is_some() {
+            return Err(Error::Quarantine {
+                path: location.git_dir.clone(),
+            });
+        }
         let path = location.common_dir.join("config");
-        let (hash, refs) = format(&path)?;
         Self::with(
             location.clone(),
             env.clone(),
             Children::Allowed,
-            (hash, refs),
+            format(&path)?,
         )
     }
 
@@ -76,17 +89,18 @@ impl Repo {
         location: Location,
         env: Env,
         children: Children,
-        (hash, refs): (HashKind, RefStorage),
+        format: Format,
     ) -> Result<Self, Error> {
         let objects = location.common_dir.join("objects");
-        let odb = open_odb(&objects, &location, hash)?;
+        let odb = open_odb(&objects, &location, format.hash)?;
         Ok(Self {
             objects,
             location,
             env,
             children,
-            hash,
-            refs,
+            hash: format.hash,
+            refs: format.refs,
+            shared: format.shared,
             odb: RefCell::new(odb),
             config: OnceCell::new(),
         })
@@ -163,9 +177,43 @@ impl Repo {
         Ok(())
     }
 
+    /// Adds a value of `key` to the repository's own configuration, unless it has that value.
+    pub fn add_config(&self, key: &str, value: &str) -> Result<(), Error> {
+        let fixed = [
+            "config",
+            "--local",
+            "--fixed-value",
+            "--get-all",
+            key,
+            value,
+        ];
+        if self.git(fixed).read_only().run()?.code == 0 {
+            return Ok(());
+        }
+        self.git(["config", "--local", "--add", key, value])
+            .output()?;
+        Ok(())
+    }
+
+    /// Removes one value of `key` from the repository's own configuration.
+    pub fn remove_config(&self, key: &str, value: &str) -> Result<(), Error> {
+        self.unset(&[
+            "config",
+            "--local",
+            "--fixed-value",
+            "--unset-all",
+            key,
+            value,
+        ])
+    }
+
     /// Removes every value of `key` from the repository's own configuration.
     pub fn unset_config(&self, key: &str) -> Result<(), Error> {
-        let finished = self.git(["config", "--local", "--unset-all", key]).run()?;
+        self.unset(&["config", "--local", "--unset-all", key])
+    }
+
+    fn unset(&self, args: &[&str]) -> Result<(), Error> {
+        let finished = self.git(args).run()?;
         // 5 says that there was none.
         match finished.code {
             0 | 5 => Ok(()),
@@ -183,6 +231,7 @@ impl Repo {
         let odb = open_odb(objects, &self.location, self.hash)?;
         Ok(Self {
             objects: objects.to_owned(),
+            shared: self.shared,
             location: self.location.clone(),
             env: self.env.clone(),
             children: self.children,
@@ -216,8 +265,8 @@ fn open_odb(
         .map_err(Error::read(objects))
 }
 
-/// Reads what git calls the repository format: the hash, and whether we know how refs are kept.
-fn format(path: &Path) -> Result<(HashKind, RefStorage), Error> {
+/// Reads what git calls the repository format.
+fn format(path: &Path) -> Result<Format, Error> {
     let file = config::read(path)?;
     let invalid = |reason: String| Error::Invalid {
         path: path.parent().unwrap_or(path).to_owned(),
@@ -240,11 +289,17 @@ fn format(path: &Path) -> Result<(HashKind, RefStorage), Error> {
         true => RefStorage::Files,
         false => RefStorage::Commands,
     };
-    Ok((hash, refs))
+    let shared = file.string_implicit("core.sharedRepository");
+    let shared = shared.map(|value| value.unwrap_or_default().to_string());
+    Ok(Format {
+        hash,
+        refs,
+        shared: Shared::parse(shared.as_deref()),
+    })
 }
 
 fn knows_extensions(file: &gix::config::File) -> bool {
-    const KNOWN: [&str; 8] = [
+    const KNOWN: [&str; 7] = [
         "noop",
         "objectformat",
         "partialclone",
@@ -252,7 +307,6 @@ fn knows_extensions(file: &gix::config::File) -> bool {
         "refstorage",
         "relativeworktrees",
         "worktreeconfig",
-        "noop-v1",
     ];
     let Some(sections) = file.sections_by_name("extensions") else {
         return true;

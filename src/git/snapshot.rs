@@ -307,7 +307,7 @@ impl Repo {
         let found = [
             (Taint::DirtySubmodule, entries.iter().any(submodule)),
             (Taint::EmbeddedRepo, entries.iter().any(is_repository)),
-            (Taint::PartialClone, self.is_partial()?),
+            (Taint::PartialClone, self.is_partial()),
             (Taint::Sparse, hidden.sparse),
             (Taint::Unmerged, entries.iter().any(is_unmerged)),
         ];
@@ -318,11 +318,6 @@ impl Repo {
                 .map(|(taint, _)| taint),
         );
         Ok(taints)
-    }
-
-    /// Says whether objects may be missing that a remote has promised.
-    pub fn is_partial(&self) -> Result<bool, Error> {
-        Ok(self.config()?.string("extensions.partialClone").is_some())
     }
 
     /// Counts the ignored paths that no `.gitignore` of the tree ignores.

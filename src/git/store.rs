@@ -3,7 +3,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Env, Error, HashKind, Location, RefStorage, Repo, repo::Children};
+use super::{
+    Env, Error, HashKind, Location, RefStorage, Repo,
+    repo::{Children, Format},
+    shared::Shared,
+};
 
 /// The whole configuration of a store. A store with any other is somebody else's and stays shut:
 /// configuration can run programs.
@@ -31,7 +35,11 @@ impl Repo {
             common_dir: git_dir.clone(),
             git_dir,
         };
-        let format = (HashKind::Sha1, RefStorage::Files);
+        let format = Format {
+            hash: HashKind::Sha1,
+            refs: RefStorage::Files,
+            shared: Shared::No,
+        };
         Self::with(location, Env::default(), Children::Never, format)
     }
 

@@ -1,5 +1,7 @@
+use std::collections::BTreeMap;
+
 use super::{Error, ObjectKind, Repo, Verify};
-use crate::model::Oid;
+use crate::model::{Oid, RepoPath};
 
 /// One line of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,4 +84,53 @@ fn parse(mut bytes: &[u8], width: usize) -> Option<Vec<TreeEntry>> {
         entries.push(TreeEntry { mode, name, id });
     }
     Some(entries)
+}
+
+/// What a path is in a tree: its mode and its object.
+pub type Place = (u32, Oid);
+
+impl Repo {
+    /// Returns what lies at `path` in a tree; `None` when nothing does.
+    pub fn place(&self, root: Oid, path: &RepoPath) -> Result<Option<Place>, Error> {
+        let mut found = (0o40000, root);
+        for name in path.as_bytes().split(|c| *c == b'/') {
+            if found.0 != 0o40000 {
+                return Ok(None);
+            }
+            let mut entries = self.tree(found.1)?.into_iter();
+            match entries.find(|entry| entry.name == name) {
+                Some(entry) => found = (entry.mode, entry.id),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// Writes the trees that hold these objects at these paths; returns the root's id.
+    pub fn write_paths(&self, places: &BTreeMap<Vec<u8>, Place>) -> Result<Oid, Error> {
+        let mut entries = Vec::new();
+        let mut dirs: BTreeMap<Vec<u8>, BTreeMap<Vec<u8>, Place>> = BTreeMap::new();
+        for (path, place) in places {
+            match path.iter().position(|c| *c == b'/') {
+                Some(slash) => {
+                    let dir = dirs.entry(path[..slash].to_vec()).or_default();
+                    dir.insert(path[slash + 1..].to_vec(), *place);
+                }
+                None => entries.push(TreeEntry {
+                    mode: place.0,
+                    name: path.clone(),
+                    id: place.1,
+                }),
+            }
+        }
+        for (name, places) in dirs {
+            let id = self.write_paths(&places)?;
+            entries.push(TreeEntry {
+                mode: 0o40000,
+                name,
+                id,
+            });
+        }
+        self.write_tree(&entries)
+    }
 }

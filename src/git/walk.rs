@@ -3,7 +3,10 @@ use std::{
     fs,
 };
 
-use super::{Commit, Error, Repo};
+use super::{
+    Commit, Error, Repo,
+    graph::{History, Node},
+};
 use crate::model::Oid;
 
 /// Whether one commit is reached from another.
@@ -35,53 +38,27 @@ const STALE: u8 = 4;
 /// How many commits older than all of interest are looked at: clocks were not always right.
 const SLOP: usize = 16;
 
-struct Node {
-    flags: u8,
-    time: i64,
-    parents: Vec<Oid>,
-}
-
 impl Repo {
-    /// Returns what `tips` reach and `hide` does not, newest first, children before parents where
-    /// clocks agree.
-    pub fn ancestors(&self, tips: &[Oid], hide: &[Oid]) -> Result<Vec<Oid>, Error> {
-        if hide.is_empty() {
-            return Ok(self.commits(tips)?.into_iter().map(|(id, _)| id).collect());
+    /// Walks all that `tips` reach, newest first and one commit at a time.
+    pub fn walk(&self, tips: &[Oid]) -> Result<Walk<'_>, Error> {
+        let mut walk = Walk {
+            repo: self,
+            cut: self.cut_off()?,
+            seen: HashSet::new(),
+            queue: BinaryHeap::new(),
+        };
+        for tip in tips {
+            walk.add(*tip)?;
         }
-        Ok(self.paint(tips, hide)?.left)
+        Ok(walk)
     }
 
-    /// Returns all that `tips` reach with the commits read, newest first.
-    pub fn commits(&self, tips: &[Oid]) -> Result<Vec<(Oid, Commit)>, Error> {
-        let cut = self.cut_off()?;
-        let mut seen: HashSet<Oid> = HashSet::new();
-        let mut queue = BinaryHeap::new();
-        let mut commits: HashMap<Oid, Commit> = HashMap::new();
-        let mut add =
-            |id: Oid, queue: &mut BinaryHeap<(i64, Oid)>, commits: &mut HashMap<Oid, Commit>| {
-                if seen.insert(id) {
-                    let commit = self.commit(id)?;
-                    queue.push((commit.committer_time, id));
-                    commits.insert(id, commit);
-                }
-                Ok::<(), Error>(())
-            };
-        for tip in tips {
-            add(*tip, &mut queue, &mut commits)?;
+    /// Returns what `tips` reach and `hide` does not, newest first.
+    pub fn ancestors(&self, tips: &[Oid], hide: &[Oid]) -> Result<Vec<Oid>, Error> {
+        if hide.is_empty() {
+            return self.walk(tips)?.map(|found| Ok(found?.0)).collect();
         }
-        let mut found = Vec::new();
-        while let Some((_, id)) = queue.pop() {
-            let Some(commit) = commits.remove(&id) else {
-                continue;
-            };
-            if !cut.contains(&id) {
-                for parent in &commit.parents {
-                    add(*parent, &mut queue, &mut commits)?;
-                }
-            }
-            found.push((id, commit));
-        }
-        Ok(found)
+        Ok(self.paint(tips, hide)?.left)
     }
 
     /// Returns how the histories of two commits differ, and where they met.
@@ -97,10 +74,16 @@ impl Repo {
     /// Says whether `ancestor` is `descendant` or reached from it.
     pub fn is_ancestor(&self, ancestor: Oid, descendant: Oid) -> Result<Ancestry, Error> {
         let cut = self.cut_off()?;
+        let history = History::new(self);
+        // An ancestor that is not here is reached, if at all, only beyond where history ends.
+        let floor = match self.has(ancestor) {
+            true => history.node(ancestor)?.generation,
+            false => None,
+        };
         let mut seen: HashSet<Oid> = HashSet::from([descendant]);
-        let mut queue = BinaryHeap::from([(i64::MAX, descendant)]);
+        let mut queue = vec![descendant];
         let mut at_cut = false;
-        while let Some((_, id)) = queue.pop() {
+        while let Some(id) = queue.pop() {
             if id == ancestor {
                 return Ok(Ancestry::Yes);
             }
@@ -108,14 +91,15 @@ impl Repo {
                 at_cut = true;
                 continue;
             }
-            for parent in self.commit(id)?.parents {
-                if parent == ancestor {
-                    return Ok(Ancestry::Yes);
-                }
-                if seen.insert(parent) {
-                    queue.push((self.commit(parent)?.committer_time, parent));
-                }
+            let node = history.node(id)?;
+            if let (Some(floor), Some(generation)) = (floor, node.generation)
+                && generation <= floor
+            {
+                continue;
             }
+            // The first parent last, so that it is looked at first.
+            let parents = node.parents.into_iter().rev();
+            queue.extend(parents.filter(|parent| seen.insert(*parent)));
         }
         Ok(match at_cut {
             true => Ancestry::Undecidable,
@@ -135,10 +119,9 @@ impl Repo {
 
     /// Colors commits by which side reaches them, newest first, until nothing new can come.
     fn paint(&self, left: &[Oid], right: &[Oid]) -> Result<Difference, Error> {
-        let cut = self.cut_off()?;
         let mut painter = Painter {
-            repo: self,
-            cut,
+            history: History::new(self),
+            cut: self.cut_off()?,
             nodes: HashMap::new(),
             queue: BinaryHeap::new(),
             live: HashSet::new(),
@@ -153,10 +136,75 @@ impl Repo {
     }
 }
 
-struct Painter<'repo> {
+/// A walk over history, newest first where clocks agree.
+pub struct Walk<'repo> {
     repo: &'repo Repo,
     cut: HashSet<Oid>,
-    nodes: HashMap<Oid, Node>,
+    seen: HashSet<Oid>,
+    queue: BinaryHeap<Queued>,
+}
+
+struct Queued {
+    time: i64,
+    id: Oid,
+    commit: Commit,
+}
+
+impl Ord for Queued {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.time, self.id).cmp(&(other.time, other.id))
+    }
+}
+
+impl PartialOrd for Queued {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Queued {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Queued {}
+
+impl Walk<'_> {
+    fn add(&mut self, id: Oid) -> Result<(), Error> {
+        if self.seen.insert(id) {
+            let commit = self.repo.commit(id)?;
+            self.queue.push(Queued {
+                time: commit.committer_time,
+                id,
+                commit,
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Iterator for Walk<'_> {
+    type Item = Result<(Oid, Commit), Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let Queued { id, commit, .. } = self.queue.pop()?;
+        if !self.cut.contains(&id) {
+            for parent in &commit.parents {
+                if let Err(error) = self.add(*parent) {
+                    self.queue.clear();
+                    return Some(Err(error));
+                }
+            }
+        }
+        Some(Ok((id, commit)))
+    }
+}
+
+struct Painter<'repo> {
+    history: History<'repo>,
+    cut: HashSet<Oid>,
+    nodes: HashMap<Oid, (u8, Node)>,
     queue: BinaryHeap<(i64, Oid)>,
     /// What is queued and not yet below a common ancestor.
     live: HashSet<Oid>,
@@ -165,31 +213,22 @@ struct Painter<'repo> {
 impl Painter<'_> {
     fn mark(&mut self, id: Oid, flags: u8) -> Result<(), Error> {
         if !self.nodes.contains_key(&id) {
-            let commit = self.repo.commit(id)?;
-            let parents = match self.cut.contains(&id) {
-                true => Vec::new(),
-                false => commit.parents,
-            };
-            let node = Node {
-                flags: 0,
-                time: commit.committer_time,
-                parents,
-            };
-            self.nodes.insert(id, node);
+            let mut node = self.history.node(id)?;
+            if self.cut.contains(&id) {
+                node.parents.clear();
+            }
+            self.nodes.insert(id, (0, node));
         }
-        let node = self.nodes.get_mut(&id).expect("inserted above");
-        if node.flags & flags == flags {
+        let (known, node) = self.nodes.get_mut(&id).expect("inserted above");
+        if *known & flags == flags {
             return Ok(());
         }
-        node.flags |= flags;
-        let live = node.flags & STALE == 0;
-        let time = node.time;
-        if live {
-            self.live.insert(id);
-        } else {
-            self.live.remove(&id);
-        }
-        self.queue.push((time, id));
+        *known |= flags;
+        match *known & STALE {
+            0 => self.live.insert(id),
+            _ => self.live.remove(&id),
+        };
+        self.queue.push((node.time, id));
         Ok(())
     }
 
@@ -208,8 +247,7 @@ impl Painter<'_> {
                 }
             }
             self.live.remove(&id);
-            let node = &self.nodes[&id];
-            let mut flags = node.flags;
+            let (mut flags, ref node) = self.nodes[&id];
             if flags & BOTH == BOTH {
                 flags |= STALE;
             } else {
@@ -226,7 +264,7 @@ impl Painter<'_> {
         let mut sorted: Vec<(i64, Oid, u8)> = self
             .nodes
             .iter()
-            .map(|(id, node)| (node.time, *id, node.flags))
+            .map(|(id, (flags, node))| (node.time, *id, *flags))
             .collect();
         sorted.sort_unstable_by(|one, other| other.cmp(one));
         let with = |wanted: u8| {

@@ -206,7 +206,7 @@ impl Lock {
         let mut round = 0;
         loop {
             let finished = finished(repo, swap.new)?;
-            match place(&finished, &path, swap.new) {
+            match place(repo, &finished, &path, swap.new) {
                 Ok(()) => {
                     return Ok(Self {
                         target,
@@ -276,7 +276,7 @@ impl Drop for Lock {
 
 fn finished(repo: &Repo, id: Oid) -> Result<NamedTempFile, Error> {
     let dir = repo.operator_dir().join("tmp");
-    fs::create_dir_all(&dir).map_err(Error::write(&dir))?;
+    repo.make_dir(&dir)?;
     let mut file = tempfile::Builder::new()
         .prefix("ref.")
         .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666))
@@ -284,16 +284,13 @@ fn finished(repo: &Repo, id: Oid) -> Result<NamedTempFile, Error> {
         .map_err(Error::write(&dir))?;
     file.write_all(format!("{id}\n").as_bytes())
         .map_err(Error::write(&dir))?;
+    repo.share(file.path())?;
     Ok(file)
 }
 
-fn place(finished: &NamedTempFile, lock: &Path, id: Oid) -> io::Result<()> {
+fn place(repo: &Repo, finished: &NamedTempFile, lock: &Path, id: Oid) -> io::Result<()> {
     if let Some(dir) = lock.parent() {
-        // Here this says that a file is where a directory would be, not that the lock is held.
-        fs::create_dir_all(dir).map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => io::ErrorKind::NotADirectory.into(),
-            _ => error,
-        })?;
+        repo.make_dir_io(dir)?;
     }
     match fs::hard_link(finished.path(), lock) {
         Err(error) if has_no_links(&error) => {

@@ -142,3 +142,21 @@ fn an_identity_is_the_users_or_our_own_and_nothing_is_guessed() {
         Identity::own().to_string()
     );
 }
+
+#[test]
+fn one_value_of_several_is_added_and_removed() {
+    let repo = Repo::new();
+    repo.git(["config", "transfer.hideRefs", "refs/mine"]);
+    let git = open(&repo);
+    for _ in 0..2 {
+        git.add_config("transfer.hideRefs", "refs/operator-local")
+            .unwrap();
+    }
+    let all = || repo.git(["config", "--get-all", "transfer.hideRefs"]);
+    assert_eq!(all(), "refs/mine\nrefs/operator-local");
+    for _ in 0..2 {
+        git.remove_config("transfer.hideRefs", "refs/operator-local")
+            .unwrap();
+    }
+    assert_eq!(all(), "refs/mine");
+}

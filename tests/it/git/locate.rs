@@ -255,3 +255,41 @@ fn a_directory_that_is_gone_has_a_nearest_one() {
     let found: Result<Option<Location>, Error> = git::locate(&gone, &env(&repo, &[]));
     assert!(matches!(found, Err(Error::Read { .. })), "{found:?}");
 }
+
+#[test]
+fn a_bare_repository_that_nobody_named_is_refused_where_that_is_asked_for() {
+    let repo = Repo::bare();
+    repo.git(["config", "--global", "safe.bareRepository", "explicit"]);
+    assert!(!repo.try_git(["rev-parse", "--git-dir"]).status.success());
+    let found = git::locate(repo.path(), &env(&repo, &[]));
+    assert!(matches!(found, Err(Error::Invalid { .. })), "{found:?}");
+    let named = [("GIT_DIR", repo.path().to_str().unwrap())];
+    assert!(
+        git::locate(repo.path(), &env(&repo, &named))
+            .unwrap()
+            .is_some()
+    );
+    let inside = Repo::new();
+    inside.git(["config", "--global", "safe.bareRepository", "explicit"]);
+    agrees(&inside.at(".git"));
+}
+
+#[test]
+fn a_worktree_with_relative_paths_and_its_own_configuration_opens() {
+    let repo = Repo::new();
+    repo.commit("a");
+    let linked = repo.worktree("wt");
+    let dot_git = linked.path().join(".git");
+    fs::write(&dot_git, "gitdir: ../repo/.git/worktrees/wt\n").unwrap();
+    repo.write(".git/worktrees/wt/gitdir", "../../../../wt/.git\n");
+    let location = located(&linked);
+    repo.git(["config", "core.repositoryFormatVersion", "1"]);
+    repo.git(["config", "extensions.worktreeConfig", "true"]);
+    let config = repo.read(".git/config") + "[extensions]\n\trelativeWorktrees = true\n";
+    repo.write(".git/config", config);
+    assert_eq!(located(&linked), location);
+    let git = git::Repo::open(&location, &env(&repo, &[])).unwrap();
+    assert_eq!(git.ref_storage(), git::RefStorage::Files);
+    assert_eq!(git.linked_worktrees().unwrap(), [location]);
+    assert!(git.head().unwrap().commit().is_some());
+}

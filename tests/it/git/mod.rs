@@ -1,15 +1,20 @@
 //! The repository as `git_operator::git` sees it, against what git itself says.
 
+mod child;
 mod config;
 mod head;
 mod locate;
+mod notes;
 mod objects;
 mod pack;
 mod refs;
+mod shared;
 mod stamp;
 mod status;
 mod store;
+mod trees;
 mod walk;
+mod worktrees;
 
 use git_operator::{
     git::{self, Env, Location},

@@ -1,6 +1,9 @@
 use std::fs;
 
-use git_operator::git::{Error, ObjectKind, Verify};
+use git_operator::{
+    git::{Error, ObjectKind, Verify},
+    model::Explain as _,
+};
 
 use super::{formats, oid, open};
 use crate::support::Repo;
@@ -153,4 +156,32 @@ fn trees_are_written_as_git_writes_them() {
         );
         assert_eq!(git.tree(git.empty_tree()).unwrap(), []);
     }
+}
+
+#[test]
+fn what_a_partial_clone_left_out_has_a_command_that_brings_it() {
+    let repo = Repo::new();
+    let commit = oid(&repo.commit("a"));
+    let blob = oid(&repo.git(["rev-parse", "HEAD:a"]));
+    repo.git(["config", "uploadpack.allowFilter", "true"]);
+    let url = format!("file://{}", repo.path().display());
+    repo.git([
+        "clone",
+        "-q",
+        "--no-checkout",
+        "--filter=blob:none",
+        &url,
+        "../clone",
+    ]);
+    let clone = repo.at("../clone");
+    let git = open(&clone);
+    assert_eq!(git.commit(commit).unwrap().message(), b"a\n");
+    let error = git.blob(blob).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("cannot read object '{blob}': this partial clone left it out")
+    );
+    let hint = error.hint().unwrap();
+    clone.git(hint.split(' ').skip(1));
+    assert_eq!(git.blob(blob).unwrap(), b"a\n");
 }

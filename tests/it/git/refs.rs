@@ -293,3 +293,52 @@ fn count_up(git: &git::Repo, writer: usize, count: usize) {
         }
     }
 }
+
+#[test]
+fn swaps_beside_a_pack_refs_loop_and_a_git_writer_lose_nothing() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    const EACH: usize = 30;
+    let repo = Repo::new();
+    repo.commit("a");
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let packer = repo.at("");
+        let done = &done;
+        scope.spawn(move || {
+            while !done.load(Ordering::Relaxed) {
+                packer.try_git(["pack-refs", "--all", "--prune"]);
+            }
+        });
+        let theirs = repo.at("");
+        let foreign = scope.spawn(move || {
+            let mut made = 0;
+            while made < 10 {
+                let old = theirs
+                    .try_git(["rev-parse", "-q", "--verify", LEDGER])
+                    .stdout;
+                let old = String::from_utf8(old).unwrap().trim_end().to_owned();
+                if old.is_empty() {
+                    continue;
+                }
+                let args = ["commit-tree", "-m", "theirs", "-p", &old, "HEAD^{tree}"];
+                let new = theirs.git(args);
+                let update = theirs.try_git(["update-ref", LEDGER, &new, &old]);
+                made += usize::from(update.status.success());
+            }
+        });
+        let ours: Vec<_> = (0..2)
+            .map(|writer| {
+                let repo = repo.at("");
+                scope.spawn(move || count_up(&open(&repo), writer, EACH))
+            })
+            .collect();
+        for writer in ours {
+            writer.join().unwrap();
+        }
+        foreign.join().unwrap();
+        done.store(true, Ordering::Relaxed);
+    });
+    let git = open(&repo);
+    let tip = git.read_ref(LEDGER).unwrap().unwrap();
+    assert_eq!(git.ancestors(&[tip], &[]).unwrap().len(), 2 * EACH + 10);
+}

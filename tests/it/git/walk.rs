@@ -196,3 +196,44 @@ fn ranges_have_two_sides_and_an_empty_one_is_head() {
     };
     assert_eq!(git.rev_range("...topic").unwrap(), both);
 }
+
+#[test]
+fn a_commit_graph_changes_nothing_but_the_time_it_takes() {
+    let repo = crossed();
+    repo.git(["commit-graph", "write", "--reachable"]);
+    repo.commit("after");
+    let git = open(&repo);
+    let revs = ["main", "topic", "main~1", "main~2", "topic~1", "topic~2"];
+    for left in revs {
+        for right in revs {
+            agrees(&repo, &git, left, right);
+        }
+    }
+    let graph = repo.path().join(".git/objects/info/commit-graph");
+    std::fs::remove_file(&graph).unwrap();
+    repo.write(&graph, "damaged");
+    let (main, topic) = (
+        git.rev_parse("main").unwrap(),
+        git.rev_parse("topic").unwrap(),
+    );
+    assert_eq!(git.is_ancestor(topic, main).unwrap(), Ancestry::No);
+}
+
+#[test]
+fn a_walk_stops_where_its_reader_stops() {
+    let repo = Repo::new();
+    let first = oid(&repo.commit("a"));
+    let second = oid(&repo.commit("b"));
+    let third = oid(&repo.commit("c"));
+    std::fs::remove_file(open(&repo).loose_path(first)).unwrap();
+    let git = open(&repo);
+    let mut walk = git.walk(&[third]).unwrap();
+    assert_eq!(walk.next().unwrap().unwrap().0, third);
+    let error = walk.next().unwrap().unwrap_err().to_string();
+    assert_eq!(
+        error,
+        format!("cannot read object '{first}': it is missing")
+    );
+    assert!(walk.next().is_none());
+    assert!(git.has(second));
+}
