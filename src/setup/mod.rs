@@ -2,13 +2,16 @@
 //!
 //! Every change is announced; a second run changes nothing; the files of others keep their bytes.
 
+pub mod agents;
 mod block;
 mod charter;
 mod error;
 mod hooks;
 mod ignore;
 mod plan;
+pub mod proxy;
 mod start;
+pub mod tiers;
 
 pub use charter::TEXT as CHARTER;
 pub use error::Error;
