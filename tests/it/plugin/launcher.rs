@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::Write,
-    os::unix::fs::{PermissionsExt, symlink},
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
 };
@@ -25,7 +25,8 @@ impl Install {
         let bin = dir.path().join("it's my \"plug\" (x86) $1/bin");
         fs::create_dir_all(&bin).unwrap();
         for name in ["git-operator", "cc-operator-statusline"] {
-            fs::copy(at("plugin/bin").join(name), bin.join(name)).unwrap();
+            // Links, since a file that was just written may still be open in a sibling that forked.
+            symlink(at("plugin/bin").join(name), bin.join(name)).unwrap();
         }
         fs::create_dir(dir.path().join("home")).unwrap();
         Self { dir }
@@ -35,17 +36,11 @@ impl Install {
         self.dir.path().join("it's my \"plug\" (x86) $1/bin")
     }
 
-    /// Puts a program that says who it is and shows its arguments at `dir/git-operator`.
+    /// Puts a program that says who it is and with which arguments at `dir/git-operator`.
     fn binary(&self, dir: &str) -> String {
         let dir = self.dir.path().join(dir);
         fs::create_dir_all(&dir).unwrap();
-        let path = dir.join("git-operator");
-        fs::write(
-            &path,
-            "#!/bin/sh\ncat >/dev/null\necho \"$0\"\nprintf '<%s>' \"$@\"\n",
-        )
-        .unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        symlink(at("tests/it/plugin/fake-binary"), dir.join("git-operator")).unwrap();
         dir.to_str().unwrap().to_owned()
     }
 

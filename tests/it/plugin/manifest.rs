@@ -155,3 +155,71 @@ fn no_file_of_the_plugin_holds_a_raw_control_byte() {
     walk(&at("plugin"));
     walk(&at("templates"));
 }
+
+#[test]
+fn every_agent_is_named_as_its_file_and_pins_no_model() {
+    for path in files("plugin/agents", ".md") {
+        let (pairs, body) = front_matter(&path);
+        let keys: Vec<&str> = pairs.iter().map(|(key, _)| key.as_str()).collect();
+        assert_eq!(keys, ["name", "description", "tools", "model"], "{path}");
+        assert_eq!(path, format!("plugin/agents/{}.md", pairs[0].1));
+        assert!(
+            ["opus", "sonnet", "haiku"].contains(&pairs[3].1.as_str()),
+            "{path}"
+        );
+        assert!(
+            body.contains("instructions"),
+            "{path}: what it reads gives no orders"
+        );
+    }
+    assert_eq!(files("plugin/agents", ".md").len(), 7);
+}
+
+#[test]
+fn only_the_seats_that_build_may_write() {
+    for path in files("plugin/agents", ".md") {
+        let tools = &front_matter(&path).0[2].1;
+        let builds = path.ends_with("author.md") || path.ends_with("mechanic.md");
+        assert_eq!(
+            tools.contains("Write") || tools.contains("Edit"),
+            builds,
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn the_skill_points_at_commands_and_workflows_that_exist() {
+    let path = "plugin/skills/chief-operator/SKILL.md";
+    let (pairs, body) = front_matter(path);
+    assert_eq!(pairs[0], ("name".to_owned(), "chief-operator".to_owned()));
+    for rest in body.split("`/cc-operator:").skip(1) {
+        let name: String = rest
+            .chars()
+            .take_while(char::is_ascii_alphanumeric)
+            .collect();
+        assert!(
+            at(&format!("plugin/commands/{name}.md")).is_file(),
+            "{name}"
+        );
+    }
+    for rest in body.split("`cc-operator:").skip(1) {
+        let name: String = rest
+            .chars()
+            .take_while(char::is_ascii_alphanumeric)
+            .collect();
+        assert!(
+            at(&format!("plugin/workflows/{name}.js")).is_file(),
+            "{name}"
+        );
+    }
+}
+
+/// The client (2.1.332) expands `/cc-operator:review` to the workflow and never to a command file.
+#[test]
+fn no_command_stands_in_the_shadow_of_a_workflow() {
+    for path in files("plugin/workflows", ".js") {
+        let command = path.replace("workflows", "commands").replace(".js", ".md");
+        assert!(!at(&command).exists(), "{command}");
+    }
+}

@@ -4,6 +4,7 @@ mod charter;
 mod launcher;
 mod manifest;
 mod release;
+mod workflows;
 
 use std::{
     fs,

@@ -1,0 +1,52 @@
+//! The workflows, run by node with a scripted `agent()`.
+
+use std::process::Command;
+
+use super::{at, files, text};
+
+/// Set where the tests must not be skipped for want of node.
+const REQUIRED: &str = "OPERATOR_TESTS_NEED_NODE";
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the job that has node says so")]
+fn the_workflows_behave_with_dead_and_lying_seats() {
+    let version = Command::new("node").arg("--version").output();
+    if version.is_err() {
+        assert!(
+            std::env::var_os(REQUIRED).is_none(),
+            "node is not installed"
+        );
+        eprintln!("SKIPPED: node is not installed, so no workflow was run");
+        return;
+    }
+    let output = Command::new("node")
+        .arg("--test")
+        .args(files("tests/workflows", ".test.mjs"))
+        .current_dir(at(""))
+        .output()
+        .unwrap();
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{shown}");
+    let passed = shown.lines().find_map(|line| line.strip_prefix("# pass "));
+    let passed: usize = passed.expect("a count of tests").parse().unwrap();
+    assert!(passed >= 33, "{shown}");
+}
+
+#[test]
+fn every_seat_of_a_workflow_is_an_agent_of_the_plugin() {
+    let mut seats = 0;
+    for path in files("plugin/workflows", ".js") {
+        for rest in text(&path).split("agentType: '").skip(1) {
+            let name = rest.split('\'').next().unwrap();
+            let seat = name
+                .strip_prefix("cc-operator:")
+                .expect("an agent of the plugin");
+            assert!(
+                at(&format!("plugin/agents/{seat}.md")).is_file(),
+                "{path}: {name}"
+            );
+            seats += 1;
+        }
+    }
+    assert!(seats >= 7, "{seats}");
+}
