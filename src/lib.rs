@@ -34,6 +34,7 @@ pub mod sync;
 pub mod setup;
 
 // 4: edge
+pub mod payload;
 pub mod ui;
 
 // 5: front ends

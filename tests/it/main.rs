@@ -1,6 +1,7 @@
 //! The one test target.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod agent_hook;
 mod cli;
 mod compress;
 mod docs;

@@ -3,5 +3,5 @@
 mod operator;
 mod repo;
 
-pub(crate) use operator::Operator;
+pub(crate) use operator::{Operator, Output};
 pub(crate) use repo::Repo;

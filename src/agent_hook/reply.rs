@@ -1,0 +1,32 @@
+use serde_json::{Value, json};
+
+use crate::ui::{Exit, Format, Talk, Ui, printable};
+
+/// What a hook answers.
+///
+/// Text for the user goes to stdout as JSON: the client shows nothing of the stderr of a hook that lets
+/// pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reply {
+    Nothing,
+    /// Members of the answer to the client.
+    Json(Value),
+}
+
+impl Reply {
+    /// Returns a message for the user.
+    pub(crate) fn message(text: &str) -> Self {
+        Self::Json(json!({"systemMessage": printable(text)}))
+    }
+
+    pub(super) fn give(self) -> Exit {
+        let ui = Ui::new(Format::Text, Talk::Normal);
+        let printed = match self {
+            Self::Nothing => Ok(()),
+            Self::Json(value) => ui.line(value),
+        };
+        // Whoever does not want the answer goes on without it.
+        let _ = printed.and_then(|()| ui.finish());
+        Exit::Done
+    }
+}
