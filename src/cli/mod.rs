@@ -3,12 +3,15 @@
 //! A command parses, calls one operation, and prints. The clap tree in here is the only description of
 //! the command line; the reference page and the manual pages are made from it.
 
+mod agents;
 mod completions;
+mod compress;
 mod install_man;
 mod manual;
 mod parse;
 mod protocol;
 mod start;
+mod tiers;
 mod uninstall;
 
 pub use manual::{pages, reference};
@@ -22,19 +25,26 @@ use crate::ui::{Context, Exit, Failure};
 /// The commands of this module.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Agents(agents::Args),
     Completions(completions::Args),
+    #[command(hide = true)]
+    Compress(compress::Args),
     InstallMan(install_man::Args),
     #[command(visible_alias = "init")]
     Start(start::Args),
+    Tiers(tiers::Args),
     Uninstall(uninstall::Args),
 }
 
 /// Runs a command.
 pub fn run(command: &Command, context: &Context) -> Result<Exit, Failure> {
     match command {
+        Command::Agents(args) => agents::run(args, context),
+        Command::Compress(args) => compress::run(args, context),
         Command::Completions(args) => completions::run(args, context),
         Command::InstallMan(args) => install_man::run(args, context),
         Command::Start(args) => start::run(args, context),
+        Command::Tiers(args) => tiers::run(args, context),
         Command::Uninstall(args) => uninstall::run(args, context),
     }
 }

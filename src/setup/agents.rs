@@ -4,7 +4,10 @@
 use thiserror::Error;
 
 use super::tiers::{Model, Tier, Tiers};
-use crate::git::files::{FileError, Lies, Tree};
+use crate::{
+    git::files::{FileError, Lies, Tree},
+    model::{Explain, Fault},
+};
 
 /// A seat of the plugin.
 #[derive(Clone, Copy, Debug)]
@@ -50,11 +53,17 @@ pub enum Error {
     File(#[from] FileError),
 }
 
-impl Error {
-    /// Returns the command that helps.
-    pub fn hint(&self) -> Option<String> {
+impl Explain for Error {
+    fn fault(&self) -> Fault {
         match self {
-            Self::Unmarked(path) => Some(format!("mv '{path}' '{path}.mine'")),
+            Self::Unmarked(_) => Fault::Refused,
+            Self::File(_) => Fault::Fatal,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Unmarked(path) => Some(format!("mv -n {path} {path}.mine")),
             Self::File(_) => None,
         }
     }

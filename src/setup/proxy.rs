@@ -47,10 +47,8 @@ fn get(port: u16) -> std::io::Result<String> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     // HTTP/1.0: the body ends with the connection and never comes in chunks.
-    write!(
-        stream,
-        "GET /v1/models HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\n\r\n"
-    )?;
+    let request = format!("GET /v1/models HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\n\r\n");
+    stream.write_all(request.as_bytes())?;
     let mut answer = Vec::new();
     stream.take(LIMIT).read_to_end(&mut answer)?;
     Ok(String::from_utf8_lossy(&answer).into_owned())

@@ -6,8 +6,10 @@ use std::{collections::BTreeMap, fmt};
 use thiserror::Error;
 
 mod file;
+mod load;
 
 pub use file::{Layer, LineError, parse};
+pub use load::{Error, Places, load};
 
 /// What a seat needs a model for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -34,5 +34,5 @@ fn bash_completes_the_words_after_git_operator() {
         .unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     let stdout = String::from_utf8_lossy(&output.stdout);
-    assert_eq!((&*stdout, &*stderr), ("completions\n", ""));
+    assert_eq!((&*stdout, &*stderr), ("completions\ncompress\n", ""));
 }

@@ -1,6 +1,9 @@
 //! One file per command.
 
+mod agents;
 mod completions;
+mod compress;
 mod install_man;
 mod start;
+mod tiers;
 mod usage;
