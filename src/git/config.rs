@@ -83,6 +83,17 @@ impl Config {
         values
     }
 
+    /// Returns the names of a section's subsections, each once: the remotes of `remote`.
+    pub fn subsections(&self, section: &str) -> Vec<String> {
+        let found = self.file.sections_by_name(section).into_iter().flatten();
+        let mut names: Vec<String> = found
+            .filter_map(|section| section.header().subsection_name().map(ToString::to_string))
+            .collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
     fn last(&self, key: &str) -> Option<Option<BString>> {
         let own = self
             .given

@@ -56,5 +56,5 @@ pub use rev::Range;
 pub use snapshot::{Snapshot, Subject, Survey, Taint, Trust, Until};
 pub use stamp::{Budget, Measured, Shortfall, StampRequest, Stamped};
 pub use status::{Change, StatusEntry, Submodule};
-pub use tree::{Place, TreeEntry};
+pub use tree::{Place, TreeEntry, tree_bytes};
 pub use walk::{Ancestry, Difference, Walk};

@@ -169,11 +169,14 @@ impl Repo {
         }
     }
 
-    /// Reads an object; on a miss once more with the packs listed anew.
+    /// Reads an object; on a miss from what was laid over, then with the packs listed anew.
     pub fn read(&self, id: Oid) -> Result<Object, Error> {
         self.check_len(id)?;
         if let Ok(object) = self.read_once(id) {
             return Ok(object);
+        }
+        if let Some(object) = self.overlay.borrow().get(&id) {
+            return Ok(object.clone());
         }
         self.reopen()?;
         match self.read_once(id) {

@@ -1,10 +1,14 @@
 use std::{
     cell::{OnceCell, RefCell},
+    collections::HashMap,
     fs,
     path::{Path, PathBuf},
 };
 
-use super::{Config, Env, Error, Identity, Location, Role, config, shared::Shared};
+use super::{
+    Config, Env, Error, Identity, Location, Object, ObjectKind, Role, config, shared::Shared,
+};
+use crate::model::Oid;
 
 /// Which hash a repository names its objects by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +51,8 @@ pub struct Repo {
     objects: PathBuf,
     pub(crate) shared: Shared,
     pub(crate) odb: RefCell<gix::odb::Handle>,
+    /// Objects that are not written yet, or not again.
+    pub(crate) overlay: RefCell<HashMap<Oid, Object>>,
     config: OnceCell<Config>,
 }
 
@@ -102,6 +108,7 @@ impl Repo {
             refs: format.refs,
             shared: format.shared,
             odb: RefCell::new(odb),
+            overlay: RefCell::default(),
             config: OnceCell::new(),
         })
     }
@@ -238,8 +245,17 @@ impl Repo {
             hash: self.hash,
             refs: self.refs,
             odb: RefCell::new(odb),
+            overlay: RefCell::default(),
             config: OnceCell::new(),
         })
+    }
+
+    /// Holds these objects for reads that do not find them in the repository; nothing is written.
+    pub fn lay_over(&self, objects: impl IntoIterator<Item = (ObjectKind, Vec<u8>)>) {
+        let mut overlay = self.overlay.borrow_mut();
+        for (kind, bytes) in objects {
+            overlay.insert(self.hash(kind, &bytes), Object { kind, bytes });
+        }
     }
 
     /// Forgets what is known of packs, so that objects moved by somebody else are found.

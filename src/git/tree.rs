@@ -57,7 +57,7 @@ impl Repo {
 }
 
 /// Returns the raw bytes of the tree of these entries.
-pub(crate) fn tree_bytes(entries: &[TreeEntry]) -> Vec<u8> {
+pub fn tree_bytes(entries: &[TreeEntry]) -> Vec<u8> {
     let mut sorted: Vec<&TreeEntry> = entries.iter().collect();
     sorted.sort_by(|one, other| one.sort_key().cmp(other.sort_key()));
     let mut bytes = Vec::new();

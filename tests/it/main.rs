@@ -10,5 +10,6 @@ mod git;
 mod layers;
 mod plugin;
 mod setup;
+mod store;
 mod support;
 mod support_test;

@@ -1,0 +1,39 @@
+//! Small files of ours in `operator/`: replaced or made in one step, never half-written.
+
+use std::{fs, io, io::Write, os::unix::fs::PermissionsExt, path::Path};
+
+use tempfile::NamedTempFile;
+
+use super::Error;
+
+/// Replaces the file `name` below `dir`.
+pub(super) fn replace(dir: &Path, name: &str, bytes: &[u8]) -> Result<(), Error> {
+    let path = dir.join(name);
+    write_temp(dir, &path, bytes)
+        .and_then(|file| file.persist(&path).map_err(|error| error.error))
+        .map(|_| ())
+        .map_err(Error::write(&path))
+}
+
+/// Removes the file `name` below `dir`, if there is one.
+pub(super) fn remove(dir: &Path, name: &str) -> Result<(), Error> {
+    let path = dir.join(name);
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::write(path)(error)),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+fn write_temp(dir: &Path, path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
+    let temp = dir.join("tmp");
+    fs::create_dir_all(&temp)?;
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    let mut file = tempfile::Builder::new()
+        .prefix("file.")
+        .permissions(fs::Permissions::from_mode(0o666))
+        .tempfile_in(&temp)?;
+    file.write_all(bytes)?;
+    Ok(file)
+}

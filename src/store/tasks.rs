@@ -1,0 +1,369 @@
+//! The open tasks: one file each, written only by commands of this clone.
+//!
+//! Listing them needs no repository and no ledger, only the directory; the Stop hook, the status line
+//! and `status` all read them here.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Error, files};
+use crate::model::{Body, Class, Digest, Outcome, Owner, Record, RecordId, TaskId};
+
+const VERSION: u32 = 1;
+const DIR: &str = "tasks";
+
+/// A task that waits for its verdict in this clone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenTask {
+    pub task: TaskId,
+    /// `None` is nobody: it blocks everybody.
+    pub owner: Option<Owner>,
+    /// The worktree it was opened in, by the name records use.
+    pub worktree: String,
+    /// The record that opened it.
+    pub opened: RecordId,
+    /// When, in ms since 1970.
+    pub time: u64,
+    pub heads: Heads,
+}
+
+/// The newest records on a task: those that no other names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Heads {
+    /// Openings, adoptions and deferrals.
+    pub task: Vec<RecordId>,
+    /// Verdicts, by criterion.
+    pub criteria: BTreeMap<String, Vec<RecordId>>,
+}
+
+/// A file in the directory of open tasks that says nothing we understand. It blocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    pub path: PathBuf,
+    pub reason: String,
+}
+
+/// All open tasks of a clone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tasks {
+    /// Oldest first.
+    pub open: Vec<OpenTask>,
+    pub unreadable: Vec<Unreadable>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct RawTask {
+    v: u32,
+    task: String,
+    owner: Option<String>,
+    worktree: String,
+    opened: String,
+    time: u64,
+    heads: RawHeads,
+}
+
+#[derive(Serialize, Deserialize)]
+struct RawHeads {
+    task: Vec<String>,
+    criteria: BTreeMap<String, Vec<String>>,
+}
+
+/// Lists the open tasks of the clone whose directory is `operator`: one pass over one directory.
+pub fn list(operator: &Path) -> Result<Tasks, Error> {
+    let dir = operator.join(DIR);
+    let entries = match fs::read_dir(&dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Tasks::default()),
+        Err(error) => return Err(Error::read(dir)(error)),
+    };
+    let mut tasks = Tasks::default();
+    for entry in entries {
+        let path = entry.map_err(Error::read(&dir))?.path();
+        match read_file(&path) {
+            Ok(Some(open)) => tasks.open.push(open),
+            Ok(None) => {}
+            Err(reason) => tasks.unreadable.push(Unreadable { path, reason }),
+        }
+    }
+    tasks.open.sort_by_key(|open| (open.time, open.opened));
+    tasks
+        .unreadable
+        .sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(tasks)
+}
+
+/// Returns the open task of this name; a file that is there and cannot be read is an error.
+pub fn find(operator: &Path, task: &TaskId) -> Result<Option<OpenTask>, Error> {
+    let path = operator.join(name(task.as_str()));
+    read_file(&path).map_err(|reason| Error::TaskFile { path, reason })
+}
+
+/// Returns the path of a task's file below `operator/`.
+fn name(task: &str) -> String {
+    format!("{DIR}/{}", &Digest::of(task.as_bytes()).to_hex()[..32])
+}
+
+fn read_file(path: &Path) -> Result<Option<OpenTask>, String> {
+    let meta = match fs::symlink_metadata(path) {
+        Ok(meta) => meta,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
+    if !meta.is_file() {
+        return Err("it is no file".to_owned());
+    }
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        // Closed between the look and the read.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
+    let raw: RawTask = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let open = parse(raw)?;
+    let own = path
+        .file_name()
+        .is_some_and(|file| Path::new(&name(open.task.as_str())).file_name() == Some(file));
+    match own {
+        true => Ok(Some(open)),
+        false => Err(format!("it is not the file of task '{}'", open.task)),
+    }
+}
+
+fn parse(raw: RawTask) -> Result<OpenTask, String> {
+    if raw.v != VERSION {
+        return Err(format!("its version {} is unknown", raw.v));
+    }
+    let ids = |texts: Vec<String>| {
+        let parsed: Result<Vec<RecordId>, _> = texts.iter().map(|text| text.parse()).collect();
+        parsed.map_err(|error| error.to_string())
+    };
+    let criteria = raw.heads.criteria.into_iter();
+    let criteria: Result<_, String> = criteria
+        .map(|(criterion, texts)| Ok((criterion, ids(texts)?)))
+        .collect();
+    let owner = raw.owner.as_deref().map(Owner::new).transpose();
+    Ok(OpenTask {
+        task: TaskId::new(&raw.task).map_err(|error| error.to_string())?,
+        owner: owner.map_err(|error| error.to_string())?,
+        worktree: raw.worktree,
+        opened: raw
+            .opened
+            .parse()
+            .map_err(|error: crate::model::ParseIdError| error.to_string())?,
+        time: raw.time,
+        heads: Heads {
+            task: ids(raw.heads.task)?,
+            criteria: criteria?,
+        },
+    })
+}
+
+impl OpenTask {
+    /// Returns the task that `record` opened, if it is an opening we can hold open.
+    pub(super) fn of(record: &Record) -> Option<Self> {
+        let Body::Task(task) = &record.body else {
+            return None;
+        };
+        Some(Self {
+            task: TaskId::new(record.task.as_deref()?).ok()?,
+            owner: record
+                .owner
+                .as_deref()
+                .and_then(|name| Owner::new(name).ok()),
+            worktree: task.worktree.clone(),
+            opened: record.id,
+            time: record.time,
+            heads: Heads::default(),
+        })
+    }
+
+    fn to_text(&self) -> String {
+        let ids = |ids: &[RecordId]| ids.iter().map(RecordId::to_string).collect();
+        let raw = RawTask {
+            v: VERSION,
+            task: self.task.to_string(),
+            owner: self.owner.as_ref().map(Owner::to_string),
+            worktree: self.worktree.clone(),
+            opened: self.opened.to_string(),
+            time: self.time,
+            heads: RawHeads {
+                task: ids(&self.heads.task),
+                criteria: self
+                    .heads
+                    .criteria
+                    .iter()
+                    .map(|(criterion, heads)| (criterion.clone(), ids(heads)))
+                    .collect(),
+            },
+        };
+        serde_json::to_string(&raw).expect("strings and numbers always serialise") + "\n"
+    }
+
+    /// Says whether `record` closes this opening: a deferral, somebody's explicit verdict, or a
+    /// captured one that passed.
+    pub fn is_closed_by(&self, record: &Record) -> bool {
+        if record.opened.id() != Some(self.opened) {
+            return false;
+        }
+        match &record.body {
+            Body::Defer(_) => true,
+            Body::Verdict(verdict) => match verdict.class {
+                Class::Imported => false,
+                Class::Asserted => true,
+                Class::Captured | Class::Isolated | Class::Controlled => {
+                    verdict.outcome == Outcome::Pass
+                }
+            },
+            Body::Task(_)
+            | Body::Adopt(_)
+            | Body::Attempt(_)
+            | Body::Decision(_)
+            | Body::Bar(_)
+            | Body::Layout(_)
+            | Body::Signature(_)
+            | Body::Rewrite(_)
+            | Body::Work(_)
+            | Body::Session(_)
+            | Body::Retract(_)
+            | Body::Redact(_)
+            | Body::Other(_) => false,
+        }
+    }
+}
+
+impl Heads {
+    /// Returns the ids that a new record of this kind on `criterion` comes after.
+    pub(super) fn of(&self, body: &Body, criterion: Option<&str>) -> Vec<RecordId> {
+        match Slot::of(body) {
+            Some(Slot::Task) => self.task.clone(),
+            Some(Slot::Criterion | Slot::Witness) => criterion
+                .and_then(|criterion| self.criteria.get(criterion))
+                .cloned()
+                .unwrap_or_default(),
+            None => Vec::new(),
+        }
+    }
+
+    /// Takes in a record; those that come later in the history must be taken in later.
+    pub(super) fn add(&mut self, record: &Record) {
+        let heads = match (Slot::of(&record.body), &record.criterion) {
+            (Some(Slot::Task), _) => &mut self.task,
+            (Some(Slot::Criterion), Some(criterion)) => {
+                self.criteria.entry(criterion.clone()).or_default()
+            }
+            (Some(Slot::Criterion | Slot::Witness) | None, _) => return,
+        };
+        heads.retain(|id| *id != record.id && !record.after.contains(id));
+        heads.push(record.id);
+        heads.sort_unstable();
+    }
+}
+
+/// Where a record stands among those on its task.
+enum Slot {
+    /// Orders openings, adoptions and deferrals.
+    Task,
+    /// Orders verdicts on one criterion.
+    Criterion,
+    /// Names the newest verdicts and is none.
+    Witness,
+}
+
+impl Slot {
+    fn of(body: &Body) -> Option<Self> {
+        match body {
+            Body::Task(_) | Body::Adopt(_) | Body::Defer(_) => Some(Self::Task),
+            Body::Verdict(_) => Some(Self::Criterion),
+            Body::Attempt(_) => Some(Self::Witness),
+            Body::Decision(_)
+            | Body::Bar(_)
+            | Body::Layout(_)
+            | Body::Signature(_)
+            | Body::Rewrite(_)
+            | Body::Work(_)
+            | Body::Session(_)
+            | Body::Retract(_)
+            | Body::Redact(_)
+            | Body::Other(_) => None,
+        }
+    }
+}
+
+/// What records of this clone do to the task files, worked out before any file is touched: replaying
+/// an opening and its verdict never shows the task open in between.
+#[derive(Debug, Default)]
+pub(super) struct Effects {
+    /// By task; `None` is closed.
+    changed: BTreeMap<String, Option<OpenTask>>,
+}
+
+impl Effects {
+    /// Takes in the next record of this clone.
+    pub(super) fn add(&mut self, operator: &Path, record: &Record) -> Result<(), Error> {
+        let Some(task) = record
+            .task
+            .as_deref()
+            .and_then(|task| TaskId::new(task).ok())
+        else {
+            return Ok(());
+        };
+        let mut open = match self.changed.get(task.as_str()) {
+            Some(changed) => changed.clone(),
+            // A file that cannot be read stays and blocks until `doctor` makes it anew.
+            None => match find(operator, &task) {
+                Ok(open) => open,
+                Err(Error::TaskFile { .. }) => return Ok(()),
+                Err(error) => return Err(error),
+            },
+        };
+        match (&record.body, &mut open) {
+            (Body::Task(_), Some(open)) if open.opened == record.id => {}
+            (Body::Task(_), slot) => *slot = OpenTask::of(record),
+            (Body::Adopt(_), Some(open)) if record.opened.id() == Some(open.opened) => {
+                open.owner = record
+                    .owner
+                    .as_deref()
+                    .and_then(|name| Owner::new(name).ok());
+            }
+            (_, Some(known)) if known.is_closed_by(record) => open = None,
+            (_, Some(_) | None) => {}
+        }
+        self.changed.insert(task.to_string(), open);
+        Ok(())
+    }
+
+    /// Returns the tasks that were not open and now are.
+    pub(super) fn opened(&self) -> Vec<TaskId> {
+        let open = self.changed.values().flatten();
+        open.map(|open| open.task.clone()).collect()
+    }
+
+    /// Takes in an open task whose heads changed.
+    pub(super) fn refresh(&mut self, open: OpenTask) {
+        self.changed.insert(open.task.to_string(), Some(open));
+    }
+
+    /// Writes and removes the files; open tasks take their heads from `heads`, by task.
+    pub(super) fn apply(
+        self,
+        operator: &Path,
+        heads: &HashMap<String, Heads>,
+    ) -> Result<(), Error> {
+        for (task, open) in self.changed {
+            let Some(mut open) = open else {
+                files::remove(operator, &name(&task))?;
+                continue;
+            };
+            if let Some(heads) = heads.get(&task) {
+                open.heads = heads.clone();
+            }
+            files::replace(operator, &name(&task), open.to_text().as_bytes())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,115 @@
+//! The union of two ledgers: the same commit wherever the same two tips meet.
+
+use super::{
+    Error, Store, message,
+    object::{Object, Signed},
+};
+use crate::{
+    git::{Identity, ObjectKind, TreeEntry},
+    model::Oid,
+};
+
+/// What unites two tips.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Union {
+    /// This one, which contains the other.
+    One(Oid),
+    /// A new commit with both for parents, and what it needs.
+    Merge(Object, Vec<Object>),
+}
+
+impl Store {
+    /// Returns the union of two tips of the ledger; nothing is written.
+    pub(super) fn union_of(&self, one: Oid, other: Oid) -> Result<Union, Error> {
+        if let Some(tip) = self.containing(one, other)? {
+            return Ok(Union::One(tip));
+        }
+        let seq = self.seq_at(one)?.max(self.seq_at(other)?);
+        let tree = self.empty_tree();
+        let commit = self.merge_commit((one, other), tree.id, &message::union(seq))?;
+        Ok(Union::Merge(commit, vec![tree]))
+    }
+
+    /// Returns the union of two tips of the evidence ref: the entries of both.
+    pub(super) fn union_of_evidence(&self, one: Oid, other: Oid) -> Result<Union, Error> {
+        if let Some(tip) = self.containing(one, other)? {
+            return Ok(Union::One(tip));
+        }
+        let mut objects = Vec::new();
+        let trees = (self.tree_at(one)?, self.tree_at(other)?);
+        let root = self.merge_trees(trees.0, trees.1, &mut objects)?;
+        let commit = self.merge_commit((one, other), root, b"union of evidence\n")?;
+        Ok(Union::Merge(commit, objects))
+    }
+
+    /// Returns the one of two tips that contains the other.
+    fn containing(&self, one: Oid, other: Oid) -> Result<Option<Oid>, Error> {
+        if one == other {
+            return Ok(Some(one));
+        }
+        let differ = self.overlaid(|| Ok(self.repo().difference(one, other)?))?;
+        Ok(match (differ.left.is_empty(), differ.right.is_empty()) {
+            (_, true) => Some(one),
+            (true, false) => Some(other),
+            (false, false) => None,
+        })
+    }
+
+    pub(super) fn empty_tree(&self) -> Object {
+        Object::new(self.repo().hash_kind(), ObjectKind::Tree, Vec::new())
+    }
+
+    pub(super) fn time_at(&self, commit: Oid) -> Result<i64, Error> {
+        let read = self.overlaid(|| Ok(self.repo().commit(commit)?))?;
+        Ok(read.committer_time)
+    }
+
+    fn tree_at(&self, commit: Oid) -> Result<Oid, Error> {
+        let read = self.overlaid(|| Ok(self.repo().commit(commit)?))?;
+        Ok(read.tree)
+    }
+
+    fn merge_commit(
+        &self,
+        (one, other): (Oid, Oid),
+        tree: Oid,
+        message: &[u8],
+    ) -> Result<Object, Error> {
+        let time = self.time_at(one)?.max(self.time_at(other)?);
+        let signed = Signed {
+            author: Identity::own(),
+            committer: Identity::own(),
+            author_time: time,
+            committer_time: time,
+        };
+        let parents = [one.min(other), one.max(other)];
+        let hash = self.repo().hash_kind();
+        Ok(Object::commit(hash, (tree, &parents), &signed, message))
+    }
+
+    pub(super) fn entries(&self, tree: Oid) -> Result<Vec<TreeEntry>, Error> {
+        self.overlaid(|| Ok(self.repo().tree(tree)?))
+    }
+
+    /// Returns the tree that holds the entries of both, and adds the trees it needs to `objects`.
+    fn merge_trees(&self, one: Oid, other: Oid, objects: &mut Vec<Object>) -> Result<Oid, Error> {
+        if one == other {
+            return Ok(one);
+        }
+        let mut merged = self.entries(one)?;
+        for entry in self.entries(other)? {
+            match merged.iter_mut().find(|known| known.name == entry.name) {
+                None => merged.push(entry),
+                Some(known) if known.is_tree() && entry.is_tree() => {
+                    known.id = self.merge_trees(known.id, entry.id, objects)?;
+                }
+                // Two blobs under one digest: the reader checks which is the one.
+                Some(known) => known.id = known.id.min(entry.id),
+            }
+        }
+        let tree = Object::tree(self.repo().hash_kind(), &merged);
+        let id = tree.id;
+        objects.push(tree);
+        Ok(id)
+    }
+}
