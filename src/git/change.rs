@@ -1,5 +1,7 @@
 //! The change a branch makes to what it is to land on, and how it is known again elsewhere.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::{Error, Head, Repo, Snapshot, Until};
 use crate::model::{Change, DeltaEntry, Digest, Oid, RepoPath, json::Value};
 
@@ -72,11 +74,7 @@ impl Repo {
             return Ok(None);
         };
         let base_root = self.commit(base)?.tree;
-        let reader = match snapshot.objects() {
-            Some(objects) => &self.over(objects)?,
-            None => self,
-        };
-        let entries = reader.diff_subjects(Some(base_root), Some(snapshot.root))?;
+        let entries = self.diff_from(base_root, snapshot)?;
         if entries.is_empty() {
             return Ok(None);
         }
@@ -89,6 +87,15 @@ impl Repo {
             digest: change_digest(&entries),
             patch,
         }))
+    }
+
+    /// Returns what differs from the subject of a root to that of a snapshot.
+    pub fn diff_from(&self, root: Oid, snapshot: &Snapshot) -> Result<Vec<DeltaEntry>, Error> {
+        let reader = match snapshot.objects() {
+            Some(objects) => &self.over(objects)?,
+            None => self,
+        };
+        reader.diff_subjects(Some(root), Some(snapshot.root))
     }
 
     fn patch_id(&self, base_root: Oid, snapshot: &Snapshot) -> Result<Option<Oid>, Error> {
@@ -137,7 +144,20 @@ impl Repo {
     }
 }
 
-/// Returns the paths of a delta.
-pub fn paths_of(entries: &[DeltaEntry]) -> Vec<RepoPath> {
-    entries.iter().map(|entry| entry.path.clone()).collect()
+/// Returns the paths that differ between two trees, each given by its delta from one base.
+pub fn change_paths(one: &[DeltaEntry], other: &[DeltaEntry]) -> Vec<RepoPath> {
+    let sides = |entries: &[DeltaEntry]| -> BTreeMap<RepoPath, DeltaEntry> {
+        let named = entries
+            .iter()
+            .map(|entry| (entry.path.clone(), entry.clone()));
+        named.collect()
+    };
+    let (one, other) = (sides(one), sides(other));
+    let paths: BTreeSet<&RepoPath> = one.keys().chain(other.keys()).collect();
+    let differs = |path: &&RepoPath| match (one.get(*path), other.get(*path)) {
+        (Some(one), Some(other)) => one.new != other.new,
+        (Some(only), None) | (None, Some(only)) => only.old != only.new,
+        (None, None) => false,
+    };
+    paths.into_iter().filter(differs).cloned().collect()
 }

@@ -88,6 +88,14 @@ impl Env {
         self
     }
 
+    /// Returns every variable, for a command that is not git.
+    pub fn pairs(&self) -> Vec<(OsString, OsString)> {
+        let pairs = self.vars.iter();
+        pairs
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
+    }
+
     /// Returns a variable's value; an empty one counts as set.
     pub fn var(&self, name: &str) -> Option<&OsStr> {
         self.vars.get(OsStr::new(name)).map(OsString::as_os_str)

@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use super::{Error, Repo, Snapshot, Survey, Taint, Trust, Until};
 use crate::model::{Change, Delta, DeltaEntry, Digest, Oid, Stamp, TreeState, json::Value};
@@ -129,6 +129,50 @@ impl Repo {
                 ..Stamped::bare(stamp, head, shortfall(&error))
             }),
         }
+    }
+
+    /// Stamps what an index would commit.
+    pub fn measure_index(
+        &self,
+        index: &Path,
+        request: StampRequest<'_>,
+    ) -> Result<Measured, Error> {
+        let head = self.head()?.commit();
+        let snapshot = self.snapshot_of_index(index, Until::done())?;
+        let stamp = match (head, snapshot.delta.is_empty()) {
+            (None, _) => Stamp::NoCommit,
+            (Some(head), true) => commit_stamp(head, TreeState::Clean),
+            (Some(head), false) => commit_stamp(head, TreeState::Dirty),
+        };
+        let found = Found {
+            stamp,
+            head,
+            taints: Vec::new(),
+            snapshot,
+        };
+        Ok(self.stamped(found, request, Until::done()))
+    }
+
+    /// Stamps a commit, whatever lies in the working tree.
+    pub fn measure_commit(
+        &self,
+        commit: Oid,
+        request: StampRequest<'_>,
+    ) -> Result<Measured, Error> {
+        let found = Found {
+            stamp: commit_stamp(commit, TreeState::Clean),
+            head: Some(commit),
+            taints: Vec::new(),
+            snapshot: self.snapshot_of_commit(Some(commit))?,
+        };
+        Ok(self.stamped(found, request, Until::done()))
+    }
+
+    /// Returns HEAD and the snapshot of the working tree, and nothing a record needs besides.
+    pub fn measure_plain(&self, trust: Trust) -> Result<(Option<Oid>, Snapshot), Error> {
+        let survey = self.survey(trust, Until::done())?;
+        let head = survey.head;
+        Ok((head, self.snapshot(survey, Until::done())?))
     }
 
     fn stamped(&self, found: Found, request: StampRequest<'_>, until: Until) -> Measured {

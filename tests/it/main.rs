@@ -13,3 +13,4 @@ mod setup;
 mod store;
 mod support;
 mod support_test;
+mod verify;

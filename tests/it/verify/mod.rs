@@ -1,0 +1,3 @@
+//! Evidence: what `run` captures, and what `verify` says of records.
+
+mod capture;
