@@ -29,6 +29,14 @@ pub struct Git<'repo> {
     stdin: Vec<u8>,
     deadline: Option<Duration>,
     env: Vec<(OsString, OsString)>,
+    talk: Talk,
+}
+
+/// Where what a child says on stderr goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Talk {
+    Kept,
+    Shown,
 }
 
 impl Repo {
@@ -44,6 +52,7 @@ impl Repo {
             stdin: Vec::new(),
             deadline: None,
             env: Vec::new(),
+            talk: Talk::Kept,
         }
     }
 }
@@ -59,6 +68,12 @@ impl Git<'_> {
     /// (GIT_TERMINAL_PROMPT=0), as it then needs no terminal and can lead a group of its own.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
+        self
+    }
+
+    /// Lets what the child says on stderr, its progress for one, through to ours instead of keeping it.
+    pub fn talking(mut self) -> Self {
+        self.talk = Talk::Shown;
         self
     }
 
@@ -136,7 +151,10 @@ impl Git<'_> {
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+            .stderr(match self.talk {
+                Talk::Kept => Stdio::piped(),
+                Talk::Shown => Stdio::inherit(),
+            });
         command
     }
 

@@ -326,6 +326,13 @@ mod tests {
         assert_eq!(shown("'a.b"), None);
     }
 
+    proptest::proptest! {
+        #[test]
+        fn any_parameters_are_read_or_refused(text in "['a.=!\\\\ ]{0,20}") {
+            let _ = parameters_of(text.as_bytes());
+        }
+    }
+
     #[test]
     fn only_a_subsection_keeps_its_case() {
         assert!(same_key("Core.Bare", "core.bare"));

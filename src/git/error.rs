@@ -29,6 +29,8 @@ pub enum Error {
     Promised { id: Oid },
     #[error("cannot read object '{id}': {reason}")]
     Object { id: Oid, reason: String },
+    #[error("cannot write an object: its bytes are made to collide under SHA-1")]
+    Collision,
     #[error("cannot write pack '{}': {reason}", path.display())]
     Pack { path: PathBuf, reason: String },
     #[error("cannot resolve revision '{spec}': {reason}")]
@@ -67,6 +69,7 @@ impl Explain for Error {
             | Self::UnreadableRef { .. }
             | Self::UpdateRef { .. }
             | Self::RefLocked { .. }
+            | Self::Collision
             | Self::Pack { .. }
             | Self::Revision { .. }
             | Self::Config { .. }

@@ -122,11 +122,12 @@ fn time(who: &[u8]) -> Option<i64> {
 }
 
 impl HashKind {
-    /// Returns the id an object has or would have.
+    /// Returns the id an object has or would have; all zeros, which no object has, for bytes made to
+    /// collide under SHA-1, which git refuses.
     pub fn hash(self, kind: ObjectKind, bytes: &[u8]) -> Oid {
-        let id = gix::objs::compute_hash(self.of_gix(), kind.of_gix(), bytes)
-            .expect("only a SHA-1 collision attack fails");
-        oid_of(&id)
+        let kind_of = self.of_gix();
+        let id = gix::objs::compute_hash(kind_of, kind.of_gix(), bytes);
+        oid_of(&id.unwrap_or_else(|_| kind_of.null()))
     }
 }
 
@@ -139,7 +140,7 @@ pub(crate) fn gix_of(id: Oid) -> gix::ObjectId {
 }
 
 impl Repo {
-    /// Returns the id an object has or would have, without writing it.
+    /// Returns the id an object has or would have, without writing it; see [`HashKind::hash`].
     pub fn hash(&self, kind: ObjectKind, bytes: &[u8]) -> Oid {
         self.hash_kind().hash(kind, bytes)
     }
@@ -276,6 +277,9 @@ impl Repo {
         verify: Verify,
     ) -> Result<Oid, Error> {
         let id = self.hash(kind, bytes);
+        if id.is_null() {
+            return Err(Error::Collision);
+        }
         let path = self.loose_path(id);
         match fs::metadata(&path) {
             Ok(meta) if meta.len() == 0 => remove(&path)?,
@@ -365,5 +369,51 @@ fn remove(path: &Path) -> Result<(), Error> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::write(path)(error)),
         Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::Commit;
+
+    const TREE: &str = "tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\n";
+
+    #[test]
+    fn a_header_in_the_message_is_no_header() {
+        let text =
+            format!("{TREE}author a <a> 1 +0000\ncommitter c <c> 2 +0000\n\n{TREE}parent x\n");
+        let commit = Commit::parse(text.into_bytes()).unwrap();
+        assert_eq!(commit.parents, []);
+        assert_eq!(commit.committer_time, 2);
+        assert_eq!(commit.message(), format!("{TREE}parent x\n").as_bytes());
+    }
+
+    #[test]
+    fn a_signature_and_a_strange_name_do_not_confuse_it() {
+        let text = format!(
+            "{TREE}committer a > b <c> -5 +0000\ngpgsig x\n tree y\n \n committer z <z> 9 +0000\n\nm"
+        );
+        let commit = Commit::parse(text.into_bytes()).unwrap();
+        assert_eq!(commit.committer_time, -5);
+        assert_eq!(commit.message(), b"m");
+    }
+
+    #[test]
+    fn what_is_no_commit_is_refused() {
+        for text in ["", "x", "tree abc\n\n", "parent x\n\n"] {
+            assert_eq!(Commit::parse(text.into()), None, "{text}");
+        }
+        let headless = Commit::parse(TREE.into()).unwrap();
+        assert_eq!(headless.message(), b"");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = Commit::parse(bytes.clone());
+            let _ = Commit::parse([TREE.as_bytes(), &bytes].concat());
+        }
     }
 }

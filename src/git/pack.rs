@@ -6,6 +6,7 @@ use std::{
     sync::atomic::AtomicBool,
 };
 
+use gix::error::ErrorExt as _;
 use gix_pack::data::output;
 
 use super::{Error, ObjectKind, Repo, config::shown, object::gix_of};
@@ -68,6 +69,11 @@ impl Repo {
         let mut seen = HashSet::new();
         for (kind, data) in objects {
             let id = self.hash(*kind, data);
+            if id.is_null() {
+                return Err(
+                    gix::error::validation("its bytes are made to collide under SHA-1").raise(),
+                );
+            }
             if !seen.insert(id) {
                 continue;
             }

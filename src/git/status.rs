@@ -271,6 +271,13 @@ mod tests {
         assert_eq!(parse(b""), Some(vec![]));
     }
 
+    proptest::proptest! {
+        #[test]
+        fn any_output_is_read_or_refused(text in "([12u?!#] ?[ -~]{0,40}\0?){0,4}") {
+            let _ = parse(text.as_bytes());
+        }
+    }
+
     #[test]
     fn the_ledger_directory_is_told_from_its_neighbors() {
         assert!(one("? .operator/VERDICTS.md").is_operator());

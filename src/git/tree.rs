@@ -134,3 +134,45 @@ impl Repo {
         self.write_tree(&entries)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{TreeEntry, parse, tree_bytes};
+    use crate::model::Oid;
+
+    proptest! {
+        #[test]
+        fn a_tree_of_any_bytes_is_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            for width in [20, 32] {
+                let _ = parse(&bytes, width);
+            }
+        }
+
+        #[test]
+        fn what_is_written_reads_back(names in proptest::collection::btree_set("[a-z./]{1,6}", 0..9)) {
+            let id = Oid::from_bytes(&[7; 20]).unwrap();
+            let entries: Vec<TreeEntry> = names
+                .iter()
+                .map(|name| TreeEntry { mode: 0o100644, name: name.clone().into_bytes(), id })
+                .collect();
+            let read = parse(&tree_bytes(&entries), 20).unwrap();
+            prop_assert_eq!(read, entries);
+        }
+    }
+
+    #[test]
+    fn a_truncated_tree_is_refused() {
+        let id = Oid::from_bytes(&[7; 20]).unwrap();
+        let entry = TreeEntry {
+            mode: 0o40000,
+            name: b"a".to_vec(),
+            id,
+        };
+        let bytes = tree_bytes(&[entry]);
+        for end in 1..bytes.len() {
+            assert_eq!(parse(&bytes[..end], 20), None);
+        }
+    }
+}

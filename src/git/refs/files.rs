@@ -11,6 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use gix::bstr::ByteSlice as _;
 use tempfile::NamedTempFile;
 
 use super::{Expected, Repo, Swap, Swapped, Value, parse, unreadable};
@@ -77,8 +78,17 @@ impl Packed {
     }
 
     fn find(&self, name: &str) -> Option<Oid> {
-        let (_, id) = self.iter().find(|(known, _)| *known == name)?;
-        id.parse().ok()
+        let needle = format!(" {name}\n");
+        let mut rest = self.0.as_slice();
+        while let Some(at) = rest.find(&needle) {
+            let start = rest[..at].rfind_byte(b'\n').map_or(0, |end| end + 1);
+            let id = std::str::from_utf8(&rest[start..at]).ok();
+            if let Some(id) = id.and_then(|id| id.parse().ok()) {
+                return Some(id);
+            }
+            rest = &rest[at + needle.len() - 1..];
+        }
+        None
     }
 
     /// A ref cannot be another's directory.

@@ -143,3 +143,13 @@ fn a_push_that_is_not_accepted_yet_shuts_the_repository() {
     let opened = git::Repo::open(&located(&repo), &env(&repo, &quarantine));
     assert!(matches!(opened, Err(Error::Quarantine { .. })));
 }
+
+#[test]
+fn what_a_talking_child_says_is_not_kept() {
+    let repo = Repo::new();
+    let git = open(&repo);
+    let quiet = git.git(["-c", "alias.say=!echo >&2", "say"]);
+    assert_eq!(quiet.run().unwrap().stderr, b"\n");
+    let talking = git.git(["-c", "alias.say=!echo >&2", "say"]).talking();
+    assert_eq!(talking.run().unwrap().stderr, b"");
+}
