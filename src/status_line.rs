@@ -1,5 +1,9 @@
 //! The status line segment.
 
+mod progress;
+
+pub use progress::{Look, Progress, STALLED, progress, stalled};
+
 use std::io;
 
 use crate::ui::Exit;
