@@ -3,8 +3,9 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::{
-    git,
+    gate, git,
     model::{Explain, Fault},
+    store,
 };
 
 /// Why a project could not be set up or taken down.
@@ -19,12 +20,18 @@ pub enum Error {
     #[error("cannot set up '{}': it is a link that leads out of the project", .0.display())]
     Outside(PathBuf),
     #[error(transparent)]
+    Gate(#[from] gate::Error),
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    #[error(transparent)]
     Git(#[from] git::Error),
 }
 
 impl Explain for Error {
     fn fault(&self) -> Fault {
         match self {
+            Self::Gate(error) => error.fault(),
+            Self::Store(error) => error.fault(),
             Self::Git(error) => error.fault(),
             Self::Bare(_) | Self::NotText(_) | Self::Outside(_) => Fault::Refused,
             Self::File(_) => Fault::Fatal,
@@ -33,6 +40,8 @@ impl Explain for Error {
 
     fn hint(&self) -> Option<String> {
         match self {
+            Self::Gate(error) => error.hint(),
+            Self::Store(error) => error.hint(),
             Self::Git(error) => error.hint(),
             Self::Bare(_) | Self::File(_) | Self::NotText(_) | Self::Outside(_) => None,
         }

@@ -11,6 +11,7 @@ use std::{
 
 use super::{
     Error, HookPlace, block,
+    doctor::Finding,
     plan::{Act, Plan, local, shown},
 };
 use crate::git::{self, Repo};
@@ -260,4 +261,51 @@ fn take_file(plan: &mut Plan<'_>, path: &Path, text: &str) -> Result<(), Error> 
     let what = shown(plan.top, path);
     plan.say(Act::Removed, what, None);
     Ok(())
+}
+
+/// Names hooks that are not there, cannot run, or lie where git does not look.
+pub(super) fn check(top: &Path, repo: &Repo, found: &mut Vec<Finding>) -> Result<(), Error> {
+    if config_hooks(repo)? && !local(repo, "hook.git-operator-post-commit.command")?.is_empty() {
+        return Ok(());
+    }
+    let out = repo
+        .git(["rev-parse", "--path-format=absolute", "--git-path", "hooks"])
+        .read_only()
+        .output()?;
+    let dir = PathBuf::from(String::from_utf8_lossy(&out).trim_end_matches('\n'));
+    if !dir.is_dir() {
+        let what = format!(
+            "git looks for hooks in '{}', which is not there: none runs",
+            dir.display()
+        );
+        found.push(Finding::fault(what));
+        return Ok(());
+    }
+    let silent: Vec<&str> = HOOKS
+        .iter()
+        .filter(|(name, _)| *name != "pre-push" && !calls_us(&dir.join(name)))
+        .map(|(name, _)| *name)
+        .collect();
+    if silent.is_empty() {
+        return Ok(());
+    }
+    let what = format!(
+        "the hooks {} in '{}' do not call git-operator",
+        silent.join(", "),
+        dir.display()
+    );
+    let finding = Finding::fault(what);
+    found.push(match manager(top, repo)? {
+        Some(name) => finding.fix(format!(
+            "add 'git-operator git-hook <name> \"$@\" || :' to the hooks of {name}"
+        )),
+        None => finding.fix("git operator start"),
+    });
+    Ok(())
+}
+
+fn calls_us(path: &Path) -> bool {
+    let runs = fs::metadata(path).is_ok_and(|meta| meta.permissions().mode() & 0o111 != 0);
+    runs && fs::read(path)
+        .is_ok_and(|text| String::from_utf8_lossy(&text).contains("git-operator git-hook"))
 }

@@ -5,6 +5,7 @@
 pub mod agents;
 mod block;
 mod charter;
+mod doctor;
 mod error;
 mod hooks;
 mod ignore;
@@ -14,6 +15,7 @@ mod start;
 pub mod tiers;
 
 pub use charter::TEXT as CHARTER;
+pub use doctor::{Finding, Repair, Weight, doctor, drift};
 pub use error::Error;
 pub use hooks::shim;
 pub use plan::{Act, Mode, Step};

@@ -11,11 +11,11 @@ use crate::git::Repo;
 const ATTRIBUTES: &str = include_str!("../../templates/gitattributes");
 const DRIVER: &str = "if command -v git-operator >/dev/null 2>&1; then git-operator merge-driver %O %A %B %L %P; \
                       else git merge-file --union -q %A %O %B; fi";
-const DRIVER_BLOCK: &str = "/.operator/VERDICTS.md merge=git-operator
+pub(super) const DRIVER_BLOCK: &str = "/.operator/VERDICTS.md merge=git-operator
 /.operator/DECISIONS.md merge=git-operator
 /.operator/verdicts.d/*.md merge=git-operator
 ";
-const CONFIG: [(&str, &str); 3] = [
+pub(super) const CONFIG: [(&str, &str); 3] = [
     (
         "merge.git-operator.name",
         "union of two views of the ledger",
@@ -23,7 +23,7 @@ const CONFIG: [(&str, &str); 3] = [
     ("merge.git-operator.driver", DRIVER),
     ("notes.operator.mergeStrategy", "cat_sort_uniq"),
 ];
-const HIDE: (&str, &str) = ("transfer.hideRefs", "refs/operator-local");
+pub(super) const HIDE: (&str, &str) = ("transfer.hideRefs", "refs/operator-local");
 const SHIMS: [&str; 3] = ["task", "verdict", "adopt"];
 
 /// What `start` is asked for.
@@ -109,6 +109,12 @@ fn attributes(plan: &mut Plan<'_>) -> Result<(), Error> {
     plan.write(PATH, &text, 0o644)
 }
 
+/// Registers what `doctor --fix` may register again.
+pub(super) fn mend(plan: &mut Plan<'_>, repo: &Repo) -> Result<(), Error> {
+    driver(plan, repo)?;
+    hooks::put(plan, repo, HookPlace::Auto)
+}
+
 fn driver(plan: &mut Plan<'_>, repo: &Repo) -> Result<(), Error> {
     for (key, value) in CONFIG {
         plan.set(key, value)?;
@@ -184,7 +190,7 @@ fn store(plan: &mut Plan<'_>) -> Result<(), Error> {
 }
 
 /// Names `.operator` directories below the top, which no command would use.
-fn nested(plan: &mut Plan<'_>) -> Result<(), Error> {
+pub(super) fn nested(plan: &mut Plan<'_>) -> Result<(), Error> {
     let Some(repo) = plan.repo else { return Ok(()) };
     let listed = repo
         .git([

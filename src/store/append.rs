@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{
-    Error, State, Step, Store, Wait,
+    Error, State, Step, Store, Wait, decisions,
     heal::Tips,
     journal::Line,
     lock::Lock,
@@ -315,6 +315,7 @@ impl Transaction<'_> {
         let mut effects = Effects::default();
         for record in records {
             effects.add(dir, record)?;
+            decisions::apply(dir, record)?;
         }
         effects.apply(dir, &self.heads)?;
         let largest = records.iter().map(|record| record.seq).max();

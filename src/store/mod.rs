@@ -6,6 +6,7 @@
 
 mod append;
 mod cut;
+pub mod decisions;
 mod error;
 mod evidence;
 mod files;

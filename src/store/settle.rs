@@ -3,7 +3,7 @@
 use std::{collections::HashSet, fs::File, io::Read};
 
 use super::{
-    Append, Error, State, Store, Transaction,
+    Append, Error, State, Store, Transaction, decisions,
     journal::Line,
     tasks::{self, Effects},
 };
@@ -26,6 +26,7 @@ impl Transaction<'_> {
         {
             if own.contains(&commit) && record.replica == self.state.replica {
                 effects.add(dir, record)?;
+                decisions::apply(dir, record)?;
             }
         }
         for task in effects.opened() {

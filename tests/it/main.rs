@@ -6,6 +6,7 @@ mod cli;
 mod compress;
 mod docs;
 mod fixtures;
+mod gate;
 mod git;
 mod layers;
 mod plugin;
