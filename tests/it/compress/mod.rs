@@ -1,6 +1,7 @@
 //! The compressor: nothing that matters is lost, and what is left out can be read back.
 
 mod cases;
+mod corpus;
 mod hook;
 mod place;
 
