@@ -125,14 +125,14 @@ pub(crate) fn bool_of(file: &File, key: &str) -> Result<Option<bool>, Error> {
     file.boolean(key).map_err(|error| bad(key, shown(&error)))
 }
 
-/// Returns a gix error with its causes on one line.
+/// Returns the cause of a gix error on one line. What a configuration file says is left out: it may
+/// be a password.
 pub(crate) fn shown(error: &gix::Error) -> String {
-    let text = format!("{error:#}");
-    text.lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect::<Vec<_>>()
-        .join(": ")
+    if let Some(error) = error.downcast_any_ref::<gix::config::parse::Error>() {
+        return format!("line {} is in no form git knows", error.line_number());
+    }
+    let text = error.probable_cause().to_string();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn bad(key: &str, reason: String) -> Error {
@@ -191,13 +191,34 @@ fn merged(
         lossy: true,
         ignore_io_errors: false,
     };
-    let mut metas = sources
-        .into_iter()
-        .filter(|(_, path)| path.is_file())
-        .map(|(source, path)| Metadata::from(source).at(path));
-    let file = File::from_paths_metadata_buf(&mut metas, &mut Vec::new(), false, options)
-        .map_err(|error| bad("*", shown(&error)))?;
-    Ok(file.unwrap_or_default())
+    let mut whole = File::default();
+    for (source, path) in sources {
+        if !can_read(source, &path)? {
+            continue;
+        }
+        let wrong = |error: gix::Error| bad(&path.display().to_string(), shown(&error));
+        let mut meta = std::iter::once(Metadata::from(source).at(&path));
+        let file = File::from_paths_metadata_buf(&mut meta, &mut Vec::new(), false, options);
+        whole
+            .append(file.map_err(wrong)?.unwrap_or_default())
+            .map_err(wrong)?;
+    }
+    Ok(whole)
+}
+
+/// git goes on without a user's file that it may not read, as in a sandbox.
+fn can_read(source: Source, path: &Path) -> Result<bool, Error> {
+    use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+    match fs::File::open(path) {
+        Ok(_) => Ok(path.is_file()),
+        Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Ok(false),
+        Err(error)
+            if error.kind() == PermissionDenied && matches!(source, Source::Git | Source::User) =>
+        {
+            Ok(false)
+        }
+        Err(error) => Err(Error::read(path)(error)),
+    }
 }
 
 /// Section and name compare without case, the subsection between them with it.

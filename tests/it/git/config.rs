@@ -160,3 +160,18 @@ fn one_value_of_several_is_added_and_removed() {
     }
     assert_eq!(all(), "refs/mine");
 }
+
+#[test]
+fn a_file_that_cannot_be_parsed_is_named() {
+    let repo = Repo::new();
+    repo.write("../home/.gitconfig", "[user\nname = x\n");
+    let error = open(&repo).config().err().unwrap().to_string();
+    let path = repo.home().join(".gitconfig");
+    assert_eq!(
+        error,
+        format!(
+            "cannot read config '{}': line 1 is in no form git knows",
+            path.display()
+        )
+    );
+}

@@ -4,7 +4,7 @@ use git_operator::git::{self, Error, Location, nearest_dir};
 use git_operator::model::Explain as _;
 
 use super::{env, located};
-use crate::support::Repo;
+use crate::support::{Repo, skipped};
 
 /// What git says of the same place.
 #[track_caller]
@@ -292,4 +292,29 @@ fn a_worktree_with_relative_paths_and_its_own_configuration_opens() {
     assert_eq!(git.ref_storage(), git::RefStorage::Files);
     assert_eq!(git.linked_worktrees().unwrap(), [location]);
     assert!(git.head().unwrap().commit().is_some());
+}
+
+#[test]
+fn a_repository_given_to_another_user_is_dubious_unless_sudo_says_whose_it_is() {
+    let repo = Repo::new();
+    repo.commit("a");
+    if std::os::unix::fs::chown(repo.path(), Some(12_345), None).is_err() {
+        skipped("only root gives a directory away");
+        return;
+    }
+    let found = git::locate(repo.path(), &env(&repo, &[]));
+    assert!(
+        matches!(found, Err(Error::DubiousOwnership { .. })),
+        "{found:?}"
+    );
+    assert!(
+        !repo.try_git(["status"]).status.success(),
+        "git thinks so, too"
+    );
+    let sudo = [("SUDO_UID", "12345")];
+    assert!(
+        git::locate(repo.path(), &env(&repo, &sudo))
+            .unwrap()
+            .is_some()
+    );
 }

@@ -5,3 +5,9 @@ mod repo;
 
 pub(crate) use operator::{Operator, Output};
 pub(crate) use repo::Repo;
+
+/// Says that a test, or a part of it, did not run.
+#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
+pub(crate) fn skipped(why: &str) {
+    eprintln!("SKIPPED: {why}");
+}

@@ -69,13 +69,12 @@ impl Repo {
         repo
     }
 
-    #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
     fn init_if_known(option: &str) -> Option<Self> {
         let repo = Self::outside();
         if repo.try_git(["init", "-q", option]).status.success() {
             return Some(repo);
         }
-        eprintln!("SKIPPED: this git does not know init {option}");
+        super::skipped(&format!("this git does not know init {option}"));
         None
     }
 
