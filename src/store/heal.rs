@@ -91,7 +91,7 @@ impl Store {
     /// Returns the unions of the refs, the shadow, the last tip known and the journal's last
     /// readable line; new commits are promised and written.
     fn united(&self, lines: &[Line]) -> Result<Tips, Error> {
-        let live = self.readable_ref(LEDGER, lines)?;
+        let live = self.readable_ref(LEDGER)?;
         let state = self.state();
         let shadow = self.repo().read_ref(SHADOW).ok().flatten();
         let promised = lines.iter().rev().map(|line| line.ledger);
@@ -107,7 +107,7 @@ impl Store {
         if ledger.is_none() {
             self.no_ledger()?;
         }
-        let live = self.readable_ref(EVIDENCE, lines)?;
+        let live = self.readable_ref(EVIDENCE)?;
         let promised = lines.iter().rev().filter_map(|line| line.evidence);
         let promised = promised.into_iter().find(|tip| self.is_readable(*tip));
         let evidence = match (live, promised) {
@@ -124,28 +124,30 @@ impl Store {
         Ok(Tips { ledger, evidence })
     }
 
-    /// Returns the commit a ref names, if it can be read; a file that holds no id is dropped, so
-    /// that the packed value shows.
-    fn readable_ref(&self, name: &'static str, lines: &[Line]) -> Result<Option<Oid>, Error> {
+    /// Returns the commit a ref names, if it can be read; what a damaged file hides counts.
+    fn readable_ref(&self, name: &'static str) -> Result<Option<Oid>, Error> {
         let read = match self.repo().read_ref(name) {
-            Err(git::Error::UnreadableRef { reason, .. }) => {
-                self.warn(Warning::Unreadable {
-                    reason: format!("'{name}' could not be read: {reason}"),
-                });
-                let own = own_ids(lines);
-                let new = own.last().copied().unwrap_or_else(|| self.empty_tree().id);
-                self.repo().drop_unreadable_ref(Swap {
-                    name,
-                    old: Expected::Absent,
-                    new,
-                    own: &own,
-                    wait: BUDGET,
-                })?;
-                self.repo().read_ref(name)?
-            }
+            Err(git::Error::UnreadableRef { .. }) => self.repo().read_packed_ref(name)?,
             other => other?,
         };
         Ok(read.filter(|tip| self.is_readable(*tip)))
+    }
+
+    /// Removes the file of a ref that holds no id, so that the ref can be moved again.
+    fn drop_damaged(&self, name: &'static str, new: Oid, own: &[Oid]) -> Result<(), Error> {
+        let Err(error @ git::Error::UnreadableRef { .. }) = self.repo().read_ref(name) else {
+            return Ok(());
+        };
+        let reason = error.to_string();
+        self.warn(Warning::Unreadable { reason });
+        self.repo().drop_unreadable_ref(Swap {
+            name,
+            old: Expected::Absent,
+            new,
+            own,
+            wait: BUDGET,
+        })?;
+        Ok(())
     }
 
     /// Returns the tip of a union; a merge is promised and written first.
@@ -192,6 +194,7 @@ impl Store {
         let own = own_ids(&self.journal.tail()?);
         for (name, tip) in [(EVIDENCE, tips.evidence), (LEDGER, tips.ledger)] {
             let Some(tip) = tip else { continue };
+            self.drop_damaged(name, tip, &own)?;
             let found = self.repo().read_ref(name)?;
             if found == Some(tip) {
                 continue;

@@ -12,7 +12,7 @@ use std::{
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Serialize};
 
-use super::{Error, Object};
+use super::{Error, Hook, Object, Step};
 use crate::{
     git::{HashKind, ObjectKind},
     model::{Digest, Oid, ReplicaId},
@@ -149,15 +149,23 @@ fn sum(json: &[u8]) -> String {
 }
 
 /// The two files of the journal: the one that is written, and the generation before it.
-#[derive(Clone, Debug)]
 pub(super) struct Journal {
     dir: PathBuf,
     hash: HashKind,
+    pub(super) hook: Option<Hook>,
 }
 
 impl Journal {
     pub(super) fn new(dir: PathBuf, hash: HashKind) -> Self {
-        Self { dir, hash }
+        Self {
+            dir,
+            hash,
+            hook: None,
+        }
+    }
+
+    fn step(&self, step: Step) -> io::Result<()> {
+        self.hook.as_ref().map_or(Ok(()), |hook| hook(step))
     }
 
     pub(super) fn path(&self) -> PathBuf {
@@ -258,12 +266,16 @@ impl Journal {
         if !ends_in_newline(&mut file, len).map_err(failed)? {
             bytes.insert(0, b'\n');
         }
-        if let Err(error) = file.write_all(&bytes) {
+        let written = self
+            .step(Step::JournalWrite)
+            .and_then(|()| file.write_all(&bytes));
+        if let Err(error) = written {
             // Nothing was promised; a torn line that stays would be passed over.
             let _ = file.set_len(len);
             return Err(failed(error));
         }
-        if let Err(error) = file.sync_data() {
+        let synced = self.step(Step::JournalSync).and_then(|()| file.sync_data());
+        if let Err(error) = synced {
             self.abandon(&mut file, len);
             return Err(failed(error));
         }

@@ -55,9 +55,10 @@ pub const REMOTES: &str = "refs/operator-remotes/";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     Locked,
-    Journal,
-    JournalSynced,
     PackWritten,
+    JournalWrite,
+    JournalSync,
+    Promised,
     Object,
     RefMoved,
     ReadBack,
@@ -105,6 +106,7 @@ impl Store {
     #[doc(hidden)]
     #[must_use]
     pub fn hooked(mut self, hook: Hook) -> Self {
+        self.journal.hook = Some(Rc::clone(&hook));
         self.hook = Some(hook);
         self
     }

@@ -80,7 +80,7 @@ impl Store {
             Err(error @ git::Error::UnreadableRef { .. }) => {
                 let reason = error.to_string();
                 self.warn(Warning::Unreadable { reason });
-                Ok(None)
+                Ok(self.repo().read_packed_ref(LEDGER)?)
             }
             Err(error) => Err(error.into()),
         }

@@ -35,7 +35,7 @@ impl Transaction<'_> {
         }
         let records: Vec<&Record> = fresh.iter().flat_map(Append::records).collect();
         for mut open in tasks::list(dir)?.open {
-            if self.heads.contains_key(open.task.as_str()) {
+            if effects.concern(&open.task) {
                 continue;
             }
             let before = open.heads.clone();

@@ -343,6 +343,11 @@ impl Effects {
         open.map(|open| open.task.clone()).collect()
     }
 
+    /// Says whether the file of this task changes.
+    pub(super) fn concern(&self, task: &TaskId) -> bool {
+        self.changed.contains_key(task.as_str())
+    }
+
     /// Takes in an open task whose heads changed.
     pub(super) fn refresh(&mut self, open: OpenTask) {
         self.changed.insert(open.task.to_string(), Some(open));

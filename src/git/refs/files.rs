@@ -42,6 +42,10 @@ fn read_one(repo: &Repo, name: &str) -> Result<Option<Value>, Error> {
     }
 }
 
+pub(super) fn read_packed(repo: &Repo, name: &str) -> Result<Option<Oid>, Error> {
+    Ok(packed(repo)?.find(name))
+}
+
 fn is_absence(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -83,6 +83,15 @@ impl Repo {
         }
     }
 
+    /// Returns what packed-refs says of a ref, which its loose file hides.
+    pub fn read_packed_ref(&self, name: &str) -> Result<Option<Oid>, Error> {
+        check_name(name)?;
+        match self.ref_storage() {
+            RefStorage::Files => files::read_packed(self, name),
+            RefStorage::Commands => Ok(None),
+        }
+    }
+
     /// Removes the loose file of a ref that is unreadable, so that its packed value, if there is one,
     /// shows again.
     pub fn drop_unreadable_ref(&self, swap: Swap<'_>) -> Result<(), Error> {

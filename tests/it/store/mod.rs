@@ -1,6 +1,10 @@
 //! The ledger at rest, driven through the library.
 
 mod append;
+mod child;
+mod concurrent;
+mod damage;
+mod kill;
 mod tasks;
 
 use git_operator::{
