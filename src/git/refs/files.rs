@@ -344,7 +344,7 @@ fn break_dead(lock: &Path, own: &[Oid], now: &NamedTempFile) -> bool {
         return false;
     }
     // Moved aside first: between the look and the removal the lock may have become a live one's.
-    let aside = now.path().with_extension("dead");
+    let aside = lock.with_extension(format!("{}.lock", std::process::id()));
     if fs::rename(lock, &aside).is_err() {
         return false;
     }

@@ -6,7 +6,7 @@ use git_operator::{
 };
 
 use super::{formats, oid, open};
-use crate::support::Repo;
+use crate::support::{Repo, skipped};
 
 const LEDGER: &str = "refs/operator/ledger";
 
@@ -341,4 +341,35 @@ fn swaps_beside_a_pack_refs_loop_and_a_git_writer_lose_nothing() {
     let git = open(&repo);
     let tip = git.read_ref(LEDGER).unwrap().unwrap();
     assert_eq!(git.ancestors(&[tip], &[]).unwrap().len(), 2 * EACH + 10);
+}
+
+#[test]
+fn where_a_file_cannot_be_linked_the_lock_is_created() {
+    let repo = Repo::new();
+    let one = oid(&repo.commit("a"));
+    let device = |path: &std::path::Path| fs::metadata(path).map(|meta| meta.dev()).ok();
+    let memory = std::path::Path::new("/dev/shm");
+    if device(memory).is_none_or(|memory| Some(memory) == device(repo.path())) {
+        skipped("there is no second file system");
+        return;
+    }
+    let elsewhere = assert_fs::TempDir::new_in(memory).unwrap();
+    std::os::unix::fs::symlink(elsewhere.path(), repo.path().join(".git/operator")).unwrap();
+    let git = open(&repo);
+    let lock = repo.path().join(".git/refs/operator/ledger.lock");
+    repo.write(&lock, "");
+    assert!(matches!(
+        git.swap_ref(to(one, None)),
+        Err(Error::RefLocked { .. })
+    ));
+    let old = fs::metadata(&lock).unwrap().modified().unwrap() - Duration::from_secs(20);
+    let file = fs::File::options().write(true).open(&lock).unwrap();
+    file.set_modified(old).unwrap();
+    assert_eq!(git.swap_ref(to(one, None)).unwrap(), Swapped::Done);
+    assert_eq!(repo.git(["rev-parse", LEDGER]), one.to_hex());
+    assert!(!lock.exists());
+    assert_eq!(
+        fs::read_dir(elsewhere.path().join("tmp")).unwrap().count(),
+        0
+    );
 }
