@@ -8,7 +8,10 @@ use super::{
     stop::{Survey, survey},
     who::{Open, Who},
 };
-use crate::{git::files::Tree, model::Owner};
+use crate::{
+    git::files::Tree,
+    model::{Owner, spec::Status},
+};
 
 const SPEC_LIMIT: u64 = 1 << 20;
 const LIFE_OF_A_PID: Duration = Duration::from_secs(3600);
@@ -187,13 +190,10 @@ fn spec_states(place: &Place) -> Vec<bool> {
                 .ok()
                 .flatten()
         })
-        .filter_map(|bytes| {
-            let text = String::from_utf8_lossy(&bytes).into_owned();
-            let status = text
-                .trim_start_matches('\u{feff}')
-                .lines()
-                .find_map(|line| line.strip_prefix("Status:"))?;
-            Some(status.trim_start().starts_with("APPROVED"))
+        .filter_map(|bytes| match Status::of(&String::from_utf8_lossy(&bytes)) {
+            Status::Draft => Some(false),
+            Status::Approved(_) => Some(true),
+            Status::Unknown => None,
         })
         .collect()
 }

@@ -7,6 +7,7 @@ mod brief;
 mod close;
 mod decide;
 mod error;
+mod handoff;
 mod legacy;
 mod open;
 mod session;
@@ -19,6 +20,7 @@ pub use brief::{Brief, Ended, Life, Other, Stage, brief, end_session, note_seen}
 pub use close::{Closing, EVIDENCE_LIMIT, NewDefer, NewVerdict, Recorded, Secrets, defer, record};
 pub use decide::{Mark, NewDecision, bar, decide, mark_handoff, retract};
 pub use error::{Error, quoted};
+pub use handoff::{Handoff, Section, handoff, write_handoff};
 pub use open::{Adopted, Opening, adopt, import_pending, open};
 pub use session::{REFUSALS, Session, Sessions, Turn};
 pub use stop::{

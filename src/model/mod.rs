@@ -16,6 +16,7 @@ mod path;
 mod record;
 pub mod row;
 pub mod secret;
+pub mod spec;
 mod stamp;
 pub mod time;
 

@@ -11,6 +11,7 @@ mod hooks;
 mod ignore;
 mod plan;
 pub mod proxy;
+pub mod spec;
 mod start;
 pub mod tiers;
 
