@@ -1,3 +1,39 @@
 //! Policies and facts in, a ruling out. Pure: no clock, environment, network or files.
+//!
+//! `Policies::load` reads the text of policy files, `Facts` describe an event, `judge` gives the
+//! ruling. What a ruling asks for (refusing, restoring, telling) is done by whoever called.
 
+mod builtin;
+mod case;
+mod cel;
+mod diagnostic;
+mod event;
+mod facts;
+mod glob;
+mod judge;
+mod load;
+pub mod manual;
+mod message;
+mod near;
+#[expect(
+    clippy::module_inception,
+    reason = "the module is named after its type"
+)]
+mod policy;
+mod ruling;
+mod schema;
 pub mod shell;
+mod template;
+pub mod testing;
+mod trace;
+mod watch;
+mod yaml;
+
+pub use case::{Case, Expect, Given};
+pub use diagnostic::{Code, Diagnostic, Place, Source};
+pub use event::{Action, EventName, Level};
+pub use facts::{Facts, FactsError, Shared};
+pub use load::{File, Policies};
+pub use policy::{Broken, Mode, OnError, Policy, Scope};
+pub use ruling::{Outcome, Ruling, Verdict};
+pub use watch::{Limits, judge, on_deep_stack, trace};

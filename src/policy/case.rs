@@ -1,0 +1,131 @@
+//! Tests of policies: what is given, what must come of it.
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    diagnostic::Place,
+    event::{EventName, Level},
+    facts::{Facts, Shared},
+};
+
+/// A test of a policy.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub name: String,
+    pub place: Place,
+    pub given: Given,
+    pub expect: Expect,
+}
+
+/// What a test begins with.
+#[derive(Clone, Debug)]
+pub enum Given {
+    /// One event, made up.
+    Event {
+        name: EventName,
+        event: Value,
+        work: Value,
+        gate: Value,
+    },
+    /// A repository, and what is done in it.
+    Scenario { repo: Value, steps: Vec<Value> },
+}
+
+/// What must come of it; what is not said is not looked at.
+#[derive(Clone, Debug, Default)]
+pub struct Expect {
+    pub decision: Option<Level>,
+    /// The policies that match.
+    pub policies: Option<Vec<String>>,
+    /// The paths put back.
+    pub restore: Option<Vec<String>>,
+    /// Texts that the message to the agent holds.
+    pub message: Vec<String>,
+    /// A text in the error of evaluation.
+    pub error: Option<String>,
+    /// What files hold in the end, in a scenario.
+    pub file: Value,
+}
+
+impl Given {
+    /// Returns the facts of a made-up event.
+    pub fn facts(&self) -> Result<Facts, String> {
+        match self {
+            Self::Event {
+                name,
+                event,
+                work,
+                gate,
+            } => {
+                let shared = Shared::new(tracked(work), gate.clone()).map_err(|e| e.to_string())?;
+                Facts::new(*name, event.clone(), &shared).map_err(|error| error.to_string())
+            }
+            Self::Scenario { .. } => Err("a scenario has no single event".to_owned()),
+        }
+    }
+}
+
+/// A test that says anything of `work` means a ledger that is active.
+fn tracked(work: &Value) -> Value {
+    let mut work = work.clone();
+    if let Some(fields) = work.as_object_mut()
+        && !fields.contains_key("tracked")
+    {
+        fields.insert("tracked".to_owned(), true.into());
+    }
+    work
+}
+
+/// Returns an event with the short forms of a test written out: `content: { lines: 401 }`, and what
+/// follows from the content.
+pub(super) fn expanded(name: EventName, mut event: Value) -> Value {
+    if name != EventName::FileWrite && name != EventName::FileDelete {
+        return event;
+    }
+    let Some(data) = event.get_mut("data").and_then(Value::as_object_mut) else {
+        return event;
+    };
+    for field in ["content", "before"] {
+        if let Some(value) = data.get_mut(field) {
+            *value = text(value);
+        }
+    }
+    if name == EventName::FileWrite {
+        sizes(data);
+    }
+    event
+}
+
+fn text(value: &Value) -> Value {
+    let Some(form) = value.as_object() else {
+        return value.clone();
+    };
+    let count = |key: &str| {
+        let count = form.get(key).and_then(Value::as_u64)?;
+        usize::try_from(count)
+            .ok()
+            .filter(|count| *count <= 1 << 20)
+    };
+    match (count("lines"), count("bytes")) {
+        (Some(lines), _) if form.len() == 1 => "x\n".repeat(lines).into(),
+        (_, Some(bytes)) if form.len() == 1 => "x".repeat(bytes).into(),
+        _ => value.clone(),
+    }
+}
+
+/// Fills in what the content tells.
+fn sizes(data: &mut Map<String, Value>) {
+    let Some(content) = data.get("content").and_then(Value::as_str) else {
+        return;
+    };
+    let told = json!({
+        "lines": content.lines().count(),
+        "bytes": content.len(),
+        "known": true,
+    });
+    for (key, value) in told.as_object().into_iter().flatten() {
+        if !data.contains_key(key) {
+            data.insert(key.clone(), value.clone());
+        }
+    }
+}
