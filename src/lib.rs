@@ -81,7 +81,7 @@ fn answer(protocol: &Protocol) -> Exit {
 /// Says what failed and chooses the exit code.
 fn settle(context: &Context, result: Result<Exit, Failure>) -> ExitCode {
     // The pager ends first, so that its screen does not cover what failed.
-    let finished = context.ui.finish();
+    let finished = context.finish();
     let result = result.and_then(|exit| finished.map(|()| exit));
     let exit = result.unwrap_or_else(|failure| {
         context.ui.failure(&failure);

@@ -7,9 +7,12 @@ mod agents;
 mod completions;
 mod compress;
 mod install_man;
+mod log;
 mod manual;
 mod parse;
 mod protocol;
+mod record;
+mod show;
 mod start;
 mod tiers;
 mod uninstall;
@@ -30,6 +33,8 @@ pub enum Command {
     #[command(hide = true)]
     Compress(compress::Args),
     InstallMan(install_man::Args),
+    Log(Box<log::Args>),
+    Show(show::Args),
     #[command(visible_alias = "init")]
     Start(start::Args),
     Tiers(tiers::Args),
@@ -43,6 +48,8 @@ pub fn run(command: &Command, context: &Context) -> Result<Exit, Failure> {
         Command::Compress(args) => compress::run(args, context),
         Command::Completions(args) => completions::run(args, context),
         Command::InstallMan(args) => install_man::run(args, context),
+        Command::Log(args) => log::run(args, context),
+        Command::Show(args) => show::run(args, context),
         Command::Start(args) => start::run(args, context),
         Command::Tiers(args) => tiers::run(args, context),
         Command::Uninstall(args) => uninstall::run(args, context),

@@ -27,6 +27,19 @@ impl Clock {
         }
     }
 
+    /// Returns the ms since 1970 that `text` means in the forms git takes, also `2 days ago`.
+    pub fn date(&self, text: &str) -> Result<u64, Error> {
+        let seconds = parse_date(text).or_else(|error| {
+            let now = i64::try_from(self.now_ms()).unwrap_or(0);
+            let now = jiff::Timestamp::from_millisecond(now).unwrap_or_default();
+            let now = now.to_zoned(jiff::tz::TimeZone::UTC);
+            let text = text.trim().replace('.', " ");
+            let time = gix::date::parse(&text, Some(now)).map_err(|_| error)?;
+            Ok(time.seconds)
+        })?;
+        Ok(u64::try_from(seconds).unwrap_or(0) * 1000)
+    }
+
     /// Returns the real time in ms since 1970, whatever GIT_COMMITTER_DATE says.
     #[expect(
         clippy::disallowed_methods,

@@ -5,7 +5,10 @@ use std::{
 };
 
 use super::{Codes, ColorChoice, Exit, Failure, Options, Paging, Paint, Ui, pager};
-use crate::git::{Clock, Config, Env, Location, Repo, locate};
+use crate::{
+    git::{Clock, Config, Env, Location, Project, Repo},
+    store::Store,
+};
 
 /// What a front end was started with (streams, options, environment, directory) and what it opens,
 /// each once and only when it is asked for.
@@ -14,9 +17,10 @@ pub struct Context {
     options: Options,
     env: Env,
     cwd: OnceCell<PathBuf>,
-    location: OnceCell<Option<Location>>,
+    project: OnceCell<Option<Project>>,
     config: OnceCell<Config>,
     repo: OnceCell<Repo>,
+    store: OnceCell<Store>,
 }
 
 impl Context {
@@ -31,9 +35,10 @@ impl Context {
             options,
             env: env.traced(trace),
             cwd: OnceCell::new(),
-            location: OnceCell::new(),
+            project: OnceCell::new(),
             config: OnceCell::new(),
             repo: OnceCell::new(),
+            store: OnceCell::new(),
         }
     }
 
@@ -80,9 +85,23 @@ impl Context {
         }
     }
 
+    /// Returns what the directory belongs to; `None` when it is neither a repository nor a project.
+    pub fn found(&self) -> Result<Option<&Project>, Failure> {
+        once(&self.project, || Ok(Project::find(self.cwd()?, &self.env)?)).map(Option::as_ref)
+    }
+
+    /// Returns the project: the repository, or the store that stands for one outside git.
+    pub fn project(&self) -> Result<&Project, Failure> {
+        self.found()?.ok_or_else(|| {
+            let failure = self.no_repository();
+            failure.hint("git init && git operator start")
+        })
+    }
+
     /// Returns where the repository lies that git would use here; `None` when there is none.
     pub fn location(&self) -> Result<Option<&Location>, Failure> {
-        once(&self.location, || Ok(locate(self.cwd()?, &self.env)?)).map(Option::as_ref)
+        let project = self.found()?.filter(|project| !project.is_store());
+        Ok(project.map(|project| &project.location))
     }
 
     /// Returns the repository.
@@ -91,6 +110,27 @@ impl Context {
             let location = self.location()?.ok_or_else(|| self.no_repository())?;
             Ok(Repo::open(location, &self.env)?)
         })
+    }
+
+    /// Returns the project's ledger.
+    pub fn store(&self) -> Result<&Store, Failure> {
+        once(&self.store, || {
+            Ok(Store::open(self.project()?.open(&self.env)?))
+        })
+    }
+
+    /// Writes out what is printed, waits for the pager and says what the ledger had to say.
+    pub fn finish(&self) -> Result<(), Failure> {
+        let finished = self.ui.finish();
+        for warning in self
+            .store
+            .get()
+            .map(Store::take_warnings)
+            .unwrap_or_default()
+        {
+            self.ui.warn(warning);
+        }
+        finished
     }
 
     fn no_repository(&self) -> Failure {

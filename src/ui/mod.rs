@@ -27,4 +27,4 @@ pub use printable::{one_line, printable, printable_json, width};
 pub use progress::Progress;
 pub use stdin::read_stdin;
 pub use streams::Ui;
-pub use table::{Align, Table};
+pub use table::{Align, Table, cut};

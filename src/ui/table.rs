@@ -84,7 +84,7 @@ fn padded(cell: &str, columns: usize, align: Align) -> String {
 }
 
 /// Returns as much of `text` as fits `limit` columns, ending in `…` when that is not all.
-pub(super) fn cut(text: &str, limit: usize) -> String {
+pub fn cut(text: &str, limit: usize) -> String {
     if width(text) <= limit {
         return text.to_owned();
     }

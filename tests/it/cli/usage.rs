@@ -59,6 +59,11 @@ fn short_help_leaves_out_what_only_programs_call() {
 }
 
 #[test]
+fn the_description_of_the_command_line_holds_together() {
+    git_operator::cli::tree().debug_assert();
+}
+
+#[test]
 fn every_command_has_help() {
     let repo = Repo::outside();
     for command in git_operator::cli::tree().get_subcommands() {

@@ -1,0 +1,216 @@
+mod filter;
+mod format;
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use super::record;
+use crate::{
+    ledger::Entry,
+    model::{Body, Record, RecordId},
+    store::Store,
+    ui::{Context, Exit, Failure, Format, Paint, printable, printable_json},
+};
+
+use filter::Filter;
+pub(super) use filter::commits;
+use format::Template;
+
+/// Show the ledger, newest first
+///
+/// Without arguments every record is shown. REV shows the records made on a commit that REV reaches,
+/// A..B those made on a commit that B reaches and A does not. Of one filter given several times any may
+/// match; different filters must all match.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A revision or a range, as git log takes it
+    #[arg(value_name = "REV|RANGE")]
+    range: Option<String>,
+
+    #[command(flatten)]
+    filter: filter::Wanted,
+
+    /// Show at most N records
+    #[arg(short = 'n', long, value_name = "N")]
+    max_count: Option<usize>,
+
+    /// Print the evidence and nothing else, byte for byte
+    #[arg(long, conflicts_with = "format")]
+    evidence: bool,
+
+    /// Print one JSON object for each record
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+
+    /// End each record with NUL instead of a newline
+    #[arg(short = 'z')]
+    zero: bool,
+
+    /// Print each record as TEMPLATE says
+    ///
+    /// %H id, %h its abbreviation, %k kind, %w word (outcome, kind of decision), %t task, %c criterion,
+    /// %o owner, %S session, %s subject, %e evidence (long evidence: an excerpt), %a stamp, %C commit,
+    /// %d date, %n newline, %x00 the byte 00, %% a percent sign.
+    #[arg(long, value_name = "TEMPLATE")]
+    format: Option<Template>,
+}
+
+pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let filter = Filter::new(&args.filter, args.range.as_deref(), context)?;
+    let store = context.store()?;
+    context.page()?;
+    let view = View {
+        args,
+        context,
+        store,
+        paint: context.paint()?,
+        columns: context.columns(),
+    };
+    let mut walk = Walk::default();
+    let mut left = args.max_count.unwrap_or(usize::MAX);
+    for append in store.newest()? {
+        for entry in append?.entries.iter().rev() {
+            let Some(record) = walk.take(entry) else {
+                continue;
+            };
+            if !filter.matches(record) {
+                continue;
+            }
+            if left == 0 {
+                return Ok(Exit::Done);
+            }
+            left -= 1;
+            view.show(record, walk.retracted_by(record))?;
+        }
+    }
+    walk.warn(context);
+    Ok(Exit::Done)
+}
+
+/// What was met on the way from the newest record to the oldest.
+#[derive(Default)]
+struct Walk {
+    seen: HashSet<RecordId>,
+    retracts: HashMap<RecordId, Vec<Record>>,
+    newer: usize,
+    set_aside: usize,
+}
+
+impl Walk {
+    /// Returns the record of an entry, the first time it is met.
+    fn take<'a>(&mut self, entry: &'a Entry) -> Option<&'a Record> {
+        match entry {
+            Entry::Record(record) => {
+                if !self.seen.insert(record.id) {
+                    return None;
+                }
+                if let Body::Retract(retract) = &record.body {
+                    let of = self.retracts.entry(retract.of).or_default();
+                    of.push((**record).clone());
+                }
+                Some(record)
+            }
+            Entry::Newer(_) => {
+                self.newer += 1;
+                None
+            }
+            Entry::Quarantined(_) => {
+                self.set_aside += 1;
+                None
+            }
+        }
+    }
+
+    /// Returns the record that takes `record` back, which stands after it and was met before it.
+    fn retracted_by(&self, record: &Record) -> Option<RecordId> {
+        let candidates = self.retracts.get(&record.id)?;
+        let by = candidates.iter().find(|retract| {
+            retract.replica.is_some()
+                && retract.replica == record.replica
+                && retract.owner == record.owner
+        });
+        by.map(|retract| retract.id)
+    }
+
+    fn warn(&self, context: &Context) {
+        if self.set_aside > 0 {
+            let count = self.set_aside;
+            context.ui.warn(format_args!(
+                "{count} lines of the ledger are set aside; 'git operator status' says why"
+            ));
+        }
+        if self.newer > 0 {
+            let count = self.newer;
+            context.ui.warn(format_args!(
+                "{count} records are of a later version and not shown: upgrade git-operator"
+            ));
+        }
+    }
+}
+
+/// How the records are shown.
+struct View<'a> {
+    args: &'a Args,
+    context: &'a Context,
+    store: &'a Store,
+    paint: Paint,
+    columns: Option<usize>,
+}
+
+impl View<'_> {
+    fn show(&self, record: &Record, retracted_by: Option<RecordId>) -> Result<(), Failure> {
+        let ui = &self.context.ui;
+        if ui.format() == Format::Json {
+            let more = self.more(record, retracted_by)?;
+            return self.end(printable_json(&record::json(record, &more)).as_bytes());
+        }
+        if self.args.evidence {
+            return self.show_evidence(record);
+        }
+        let line = match &self.args.format {
+            Some(template) => template.fill(record),
+            None => format::line(record, retracted_by.is_some(), self.paint, self.columns).into(),
+        };
+        self.end(&line)
+    }
+
+    fn end(&self, bytes: &[u8]) -> Result<(), Failure> {
+        self.context.ui.bytes(bytes)?;
+        let end: &[u8] = if self.args.zero { b"\0" } else { b"\n" };
+        self.context.ui.bytes(end)
+    }
+
+    fn more(
+        &self,
+        record: &Record,
+        retracted_by: Option<RecordId>,
+    ) -> Result<Vec<(&'static str, Value)>, Failure> {
+        let mut more = Vec::new();
+        if let Some(id) = retracted_by {
+            more.push(("retracted_by", Value::from(id.to_string())));
+        }
+        if self.args.evidence
+            && let Some(bytes) = record::whole(self.store, record)?
+        {
+            more.push(("evidence_whole", record::json_bytes(&bytes)));
+        }
+        Ok(more)
+    }
+
+    fn show_evidence(&self, record: &Record) -> Result<(), Failure> {
+        let Some(bytes) = record::whole(self.store, record)? else {
+            return Ok(());
+        };
+        let ui = &self.context.ui;
+        if ui.is_watched() {
+            ui.print(printable(&String::from_utf8_lossy(&bytes)))?;
+        } else {
+            ui.bytes(&bytes)?;
+        }
+        match self.args.zero {
+            true => ui.bytes(b"\0"),
+            false => Ok(()),
+        }
+    }
+}
