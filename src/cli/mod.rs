@@ -6,6 +6,7 @@
 mod agents;
 mod completions;
 mod compress;
+mod doctor;
 mod install_man;
 mod log;
 mod manual;
@@ -14,6 +15,7 @@ mod protocol;
 mod record;
 mod show;
 mod start;
+mod sync;
 mod tiers;
 mod uninstall;
 
@@ -32,11 +34,13 @@ pub enum Command {
     Completions(completions::Args),
     #[command(hide = true)]
     Compress(compress::Args),
+    Doctor(doctor::Args),
     InstallMan(install_man::Args),
     Log(Box<log::Args>),
     Show(show::Args),
     #[command(visible_alias = "init")]
     Start(start::Args),
+    Sync(sync::Args),
     Tiers(tiers::Args),
     Uninstall(uninstall::Args),
 }
@@ -47,10 +51,12 @@ pub fn run(command: &Command, context: &Context) -> Result<Exit, Failure> {
         Command::Agents(args) => agents::run(args, context),
         Command::Compress(args) => compress::run(args, context),
         Command::Completions(args) => completions::run(args, context),
+        Command::Doctor(args) => doctor::run(args, context),
         Command::InstallMan(args) => install_man::run(args, context),
         Command::Log(args) => log::run(args, context),
         Command::Show(args) => show::run(args, context),
         Command::Start(args) => start::run(args, context),
+        Command::Sync(args) => sync::run(args, context),
         Command::Tiers(args) => tiers::run(args, context),
         Command::Uninstall(args) => uninstall::run(args, context),
     }

@@ -29,7 +29,7 @@ pub use stop::{
 pub use who::{Open, Partition, Who, partition};
 
 use crate::{
-    git::{Clock, Location},
+    git::{Clock, Location, Project},
     model::Owner,
     store::{Store, Transaction, Wait},
 };
@@ -54,6 +54,21 @@ impl Place {
             git_dir: location.git_dir.clone(),
             top: location.top.clone(),
             worktree: location.worktree_name(),
+        }
+    }
+
+    /// Returns the place of a project, which may lie outside any repository.
+    pub fn of_project(project: &Project) -> Self {
+        let worktree = if project.is_store() {
+            ".".to_owned()
+        } else {
+            project.location.worktree_name()
+        };
+        Self {
+            operator: project.operator_dir(),
+            git_dir: project.location.git_dir.clone(),
+            top: project.top.clone(),
+            worktree,
         }
     }
 

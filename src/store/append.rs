@@ -219,7 +219,7 @@ impl Transaction<'_> {
     }
 
     /// Makes the objects of a write and the tips they lead to.
-    fn build(
+    pub(super) fn build(
         &self,
         groups: &[Vec<Record>],
         evidence: Vec<Vec<u8>>,
@@ -274,7 +274,11 @@ impl Transaction<'_> {
     }
 
     /// Makes the objects outlive a kill and a power cut, in the journal or in a pack.
-    fn promise(&self, objects: &[Object], new: Tips) -> Result<Option<crate::git::Kept>, Error> {
+    pub(super) fn promise(
+        &self,
+        objects: &[Object],
+        new: Tips,
+    ) -> Result<Option<crate::git::Kept>, Error> {
         let ledger = new.ledger.unwrap_or(self.store.empty_tree().id);
         let bytes: usize = objects.iter().map(|object| object.bytes.len()).sum();
         let mut line = Line {
@@ -327,7 +331,7 @@ impl Transaction<'_> {
     }
 
     /// Brings `seq`, the count, our name and the task files to the tip.
-    fn catch_up(&mut self) -> Result<(), Error> {
+    pub(super) fn catch_up(&mut self) -> Result<(), Error> {
         let is_known = self.state.tip == self.tips.ledger
             && self.state.settled == self.tips.ledger
             && self.state.replica.is_some();

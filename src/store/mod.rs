@@ -4,6 +4,7 @@
 //! Readers take no lock and write nothing. Writers work in a [`Transaction`]; what it answers for is
 //! on the disk. Nothing here says what a record means beyond which task it opens or closes.
 
+mod adopt;
 mod append;
 mod cut;
 pub mod decisions;
@@ -30,6 +31,7 @@ use std::{
     rc::Rc,
 };
 
+pub use adopt::{Adopted, Limits};
 pub use append::{Committed, Transaction};
 pub use error::Error;
 pub use history::{Append, Newest};

@@ -16,4 +16,5 @@ mod spec;
 mod store;
 mod support;
 mod support_test;
+mod sync;
 mod verify;

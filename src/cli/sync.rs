@@ -1,0 +1,90 @@
+use crate::{
+    store::Limits,
+    sync::{self, Pushed, Report, Request},
+    ui::{Context, Exit, Failure, one_line},
+};
+
+/// Exchange the ledger with a remote
+///
+/// Fetches the remote's ledger into tracking refs, unites both, and pushes the union, again until it is
+/// accepted or 20 seconds have passed. Nothing is pushed with force, and no refspec of the repository
+/// is changed. Without REMOTE: `operator.remote`, or the only remote there is.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Name of the remote
+    remote: Option<String>,
+    /// Exchange long evidence too
+    #[arg(long)]
+    evidence: bool,
+    /// Take more than 100,000 new records at once
+    #[arg(long)]
+    large: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    if context.env().var("GIT_QUARANTINE_PATH").is_some() {
+        return Err(sync::Error::Quarantine.into());
+    }
+    let request = Request {
+        remote: args.remote.as_deref(),
+        evidence: args.evidence,
+        limits: if args.large {
+            Limits::LARGE
+        } else {
+            Limits::USUAL
+        },
+        prompts: context.ui.is_watched(),
+    };
+    let report = sync::sync(context.store()?, &context.clock()?, &request)?;
+    for lost in &report.lost {
+        let now = lost.now.map_or_else(
+            || "is gone there".to_owned(),
+            |now| format!("is at {} there", now.short()),
+        );
+        context.ui.warn(format!(
+            "'{}' went back: {} had {} before, and it {now}; nothing is lost here",
+            report.remote,
+            lost.name,
+            lost.before.short()
+        ));
+    }
+    for refused in &report.refused {
+        context.ui.warn(format!(
+            "not taken from '{}': {}",
+            report.remote,
+            one_line(refused)
+        ));
+    }
+    print(args, context, &report)?;
+    Ok(if report.refused.is_empty() {
+        Exit::Done
+    } else {
+        Exit::Integrity
+    })
+}
+
+fn print(args: &Args, context: &Context, report: &Report) -> Result<(), Failure> {
+    let pushed = report.pushed == Pushed::New;
+    if args.json {
+        let lost: Vec<&str> = report.lost.iter().map(|lost| lost.name.as_str()).collect();
+        return context.ui.json(
+            "sync",
+            serde_json::json!({
+                "remote": report.remote, "received": report.received, "pushed": pushed,
+                "lost": lost, "refused": report.refused,
+            }),
+        );
+    }
+    let sent = if pushed {
+        "pushed ours"
+    } else {
+        "nothing to push"
+    };
+    context.ui.line(format!(
+        "synced with {}: {} new here, {sent}",
+        report.remote, report.received
+    ))
+}

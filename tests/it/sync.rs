@@ -1,0 +1,312 @@
+//! Ledgers that travel: clones, a bare repository between them, and what may go wrong on the way.
+
+use std::{collections::BTreeSet, path::Path};
+
+use git_operator::{
+    git::{self, Clock, Env, locate},
+    model::{Body, Decision, DecisionKind, Draft, Owner},
+    store::{Limits, Store, Wait},
+    sync::{Pushed, Report, Request, sync},
+};
+
+use crate::support::Repo;
+
+fn store(repo: &Repo) -> Store {
+    let env = Env::new(repo.env());
+    let location = locate(repo.path(), &env).unwrap().unwrap();
+    Store::open(git::Repo::open(&location, &env).unwrap())
+}
+
+fn clock(repo: &Repo) -> Clock {
+    Clock::new(&Env::new(repo.env())).unwrap()
+}
+
+fn note(repo: &Repo, what: &str) {
+    let mut draft = Draft::new(Body::Decision(Decision {
+        decision: DecisionKind::Decision,
+        scope: "s".to_owned(),
+        what: what.to_owned(),
+        why: "w".to_owned(),
+        covers: Vec::new(),
+        import: None,
+    }));
+    draft.owner = Some(Owner::new("S1").unwrap());
+    let store = store(repo);
+    store
+        .begin(Wait::Command, clock(repo))
+        .unwrap()
+        .commit(&[draft], Vec::new())
+        .unwrap();
+}
+
+fn exchange(repo: &Repo) -> Report {
+    try_exchange(repo).unwrap()
+}
+
+fn try_exchange(repo: &Repo) -> Result<Report, git_operator::sync::Error> {
+    let request = Request {
+        remote: None,
+        evidence: true,
+        limits: Limits::USUAL,
+        prompts: false,
+    };
+    sync(&store(repo), &clock(repo), &request)
+}
+
+fn whats(repo: &Repo) -> BTreeSet<String> {
+    let ledger = store(repo).load().unwrap();
+    let what = ledger.iter().filter_map(|record| match &record.body {
+        Body::Decision(decision) => Some(decision.what.clone()),
+        _ => None,
+    });
+    what.collect()
+}
+
+fn set(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// Returns a bare repository and a clone of it that has one commit.
+fn hub() -> (Repo, Repo) {
+    let first = Repo::new();
+    first.commit("a");
+    let bare = first.dir().join("hub.git");
+    first.git(["init", "-q", "--bare", bare.to_str().unwrap()]);
+    first.git(["remote", "add", "origin", bare.to_str().unwrap()]);
+    first.git(["push", "-q", "origin", "main"]);
+    let hub = first.at(&bare);
+    (hub, first)
+}
+
+fn clone(hub: &Repo, name: &str) -> Repo {
+    let there = hub.dir().join(name);
+    hub.git([
+        "clone",
+        "-q",
+        hub.path().to_str().unwrap(),
+        there.to_str().unwrap(),
+    ]);
+    hub.at(there)
+}
+
+fn tip(repo: &Repo) -> String {
+    repo.git(["rev-parse", "refs/operator/ledger"])
+}
+
+#[test]
+fn two_clones_end_on_one_tip_with_every_record() {
+    let (hub, one) = hub();
+    let two = clone(&hub, "two");
+    note(&one, "a");
+    note(&two, "b");
+    assert_eq!(exchange(&one).pushed, Pushed::New);
+    let report = exchange(&two);
+    assert_eq!((report.received, report.pushed), (1, Pushed::New));
+    assert_eq!(exchange(&one).received, 1);
+    assert_eq!(whats(&one), set(&["a", "b"]));
+    assert_eq!((tip(&one), tip(&two)), (tip(&hub), tip(&hub)));
+    assert_eq!(exchange(&one).pushed, Pushed::Nothing);
+}
+
+#[test]
+fn twenty_clones_at_once_all_succeed() {
+    let (hub, first) = hub();
+    note(&first, "first");
+    exchange(&first);
+    let clones: Vec<Repo> = (0..20)
+        .map(|number| clone(&hub, &format!("c{number}")))
+        .collect();
+    let paths: Vec<_> = clones
+        .iter()
+        .map(|repo| (repo.path().to_owned(), repo.env()))
+        .collect();
+    for (number, repo) in clones.iter().enumerate() {
+        note(repo, &format!("n{number}"));
+    }
+    std::thread::scope(|scope| {
+        for (path, env) in &paths {
+            scope.spawn(move || sync_alone(path, env.clone()));
+        }
+    });
+    let mut want: BTreeSet<String> = (0..20).map(|number| format!("n{number}")).collect();
+    want.insert("first".to_owned());
+    assert_eq!(whats(&hub), want);
+    for repo in &clones {
+        exchange(repo);
+        assert_eq!(tip(repo), tip(&hub));
+    }
+}
+
+fn sync_alone(path: &Path, env: Vec<(std::ffi::OsString, std::ffi::OsString)>) {
+    let env = Env::new(env);
+    let location = locate(path, &env).unwrap().unwrap();
+    let store = Store::open(git::Repo::open(&location, &env).unwrap());
+    let request = Request {
+        remote: None,
+        evidence: false,
+        limits: Limits::USUAL,
+        prompts: false,
+    };
+    sync(&store, &Clock::new(&env).unwrap(), &request).unwrap();
+}
+
+#[test]
+fn a_remote_that_went_back_takes_nothing_and_is_named() {
+    let (hub, one) = hub();
+    note(&one, "a");
+    exchange(&one);
+    let old = tip(&one);
+    note(&one, "b");
+    exchange(&one);
+    hub.git(["update-ref", "refs/operator/ledger", old.trim()]);
+    let report = exchange(&one);
+    assert_eq!(report.lost.len(), 1);
+    assert_eq!(report.lost[0].now.unwrap().to_hex(), old.trim());
+    assert_eq!(whats(&hub), set(&["a", "b"]));
+    hub.git(["update-ref", "-d", "refs/operator/ledger"]);
+    let report = exchange(&one);
+    assert_eq!(report.lost[0].now, None);
+    assert_eq!(whats(&hub), set(&["a", "b"]));
+}
+
+#[test]
+fn the_users_refspecs_and_config_stay_as_they_are() {
+    let (_hub, one) = hub();
+    let before = one.read(".git/config");
+    note(&one, "a");
+    exchange(&one);
+    assert_eq!(one.read(".git/config"), before);
+    assert_eq!(
+        one.git([
+            "for-each-ref",
+            "refs/heads",
+            "refs/tags",
+            "--format=%(refname)"
+        ]),
+        "refs/heads/main"
+    );
+    one.git(["fetch", "-q", "--prune", "origin"]);
+    one.git(["fetch", "-q", "--prune", "--prune-tags", "origin"]);
+    assert_eq!(whats(&one), set(&["a"]));
+    assert!(
+        !one.path().join(".git/FETCH_HEAD").exists()
+            || !one.read(".git/FETCH_HEAD").contains("operator")
+    );
+}
+
+#[test]
+fn several_remotes_are_not_chosen_among_silently() {
+    let (hub, one) = hub();
+    one.git(["remote", "add", "other", hub.path().to_str().unwrap()]);
+    let error = try_exchange(&one).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "cannot sync: there are several remotes (origin, other)"
+    );
+    one.git(["config", "operator.remote", "origin"]);
+    note(&one, "a");
+    assert_eq!(exchange(&one).remote, "origin");
+}
+
+#[test]
+fn a_dead_remote_is_an_error_and_loses_nothing() {
+    let (_hub, one) = hub();
+    one.git(["remote", "set-url", "origin", "../nowhere.git"]);
+    note(&one, "a");
+    let error = try_exchange(&one).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("cannot fetch from 'origin': "),
+        "{error}"
+    );
+    assert_eq!(whats(&one), set(&["a"]));
+}
+
+#[test]
+fn a_hostile_ledger_is_not_united_and_its_valid_records_are_taken() {
+    let (hub, one) = hub();
+    let two = clone(&hub, "two");
+    note(&two, "good");
+    exchange(&two);
+    // A commit whose tree is not empty breaks the form of a ledger.
+    let tree = two.git(["rev-parse", "HEAD^{tree}"]);
+    let bad = two.git([
+        "commit-tree",
+        tree.trim(),
+        "-p",
+        "refs/operator/ledger",
+        "-m",
+        "x",
+    ]);
+    hub.git(["fetch", "-q", two.path().to_str().unwrap(), bad.trim()]);
+    hub.git(["update-ref", "refs/operator/ledger", bad.trim()]);
+    note(&one, "mine");
+    let report = exchange(&one);
+    assert_eq!(report.received, 1);
+    assert_eq!(
+        report.refused,
+        [format!("commit {}: its tree is not empty", &bad[..12])]
+    );
+    assert_eq!(whats(&one), set(&["good", "mine"]));
+    let held = one.try_git([
+        "merge-base",
+        "--is-ancestor",
+        bad.trim(),
+        "refs/operator/ledger",
+    ]);
+    assert!(!held.status.success());
+}
+
+#[test]
+fn an_evidence_tree_with_other_things_is_named_and_not_taken() {
+    let (hub, one) = hub();
+    let blob = hub.git(["hash-object", "-w", "--stdin"]);
+    hub.write("entry", format!("100644 blob {}\t..evil\n", blob.trim()));
+    let made = std::process::Command::new("git")
+        .args(["mktree"])
+        .current_dir(hub.path())
+        .env_clear()
+        .envs(hub.env())
+        .stdin(std::fs::File::open(hub.path().join("entry")).unwrap())
+        .output()
+        .unwrap();
+    let tree = String::from_utf8(made.stdout).unwrap();
+    let commit = hub.git(["commit-tree", tree.trim(), "-m", "evidence"]);
+    hub.git(["update-ref", "refs/operator/evidence", commit.trim()]);
+    note(&one, "a");
+    let report = exchange(&one);
+    assert_eq!(
+        report.refused,
+        [format!(
+            "evidence {}: '..evil' is no piece of evidence",
+            &commit[..12]
+        )]
+    );
+    assert!(
+        !one.try_git(["rev-parse", "-q", "--verify", "refs/operator/evidence"])
+            .status
+            .success()
+    );
+}
+
+#[test]
+fn a_shallow_clone_gets_the_whole_ledger() {
+    let (hub, one) = hub();
+    one.commit("b");
+    one.git(["push", "-q", "origin", "main"]);
+    for what in ["a", "b", "c"] {
+        note(&one, what);
+    }
+    exchange(&one);
+    let there = hub.dir().join("shallow");
+    let url = format!("file://{}", hub.path().display());
+    hub.git(["clone", "-q", "--depth", "1", &url, there.to_str().unwrap()]);
+    let shallow = hub.at(there);
+    exchange(&shallow);
+    assert_eq!(whats(&shallow), set(&["a", "b", "c"]));
+    assert_eq!(shallow.git(["rev-list", "--count", "HEAD"]).trim(), "1");
+    note(&shallow, "d");
+    exchange(&shallow);
+    assert_eq!(whats(&hub).len(), 4);
+}
