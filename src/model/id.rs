@@ -113,6 +113,13 @@ impl Prefix {
             .map(Self)
     }
 
+    /// Returns what the hash part of every id that this text names begins with, one of these.
+    pub fn hash_starts(&self) -> impl Iterator<Item = &str> {
+        let as_id = (self.0.len() > TIME).then(|| &self.0[TIME..]);
+        let as_hash = (self.0.len() <= HASH).then_some(self.0.as_str());
+        as_hash.into_iter().chain(as_id)
+    }
+
     /// Says whether `id` is one that this text names.
     pub fn matches(&self, id: &RecordId) -> bool {
         id.hash().starts_with(&self.0) || (self.0.len() > TIME && id.as_str().starts_with(&self.0))

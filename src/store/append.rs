@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     git::{Clock, ObjectKind, Role},
-    ledger::{Entry, Ledger},
+    ledger::Ledger,
     model::{Draft, Oid, Record, ReplicaId, Seal, TaskId},
 };
 
@@ -104,13 +104,7 @@ impl Transaction<'_> {
 
     /// Returns the records on a task.
     pub fn records(&self, task: &TaskId) -> Result<Ledger, Error> {
-        let found = self.store.select(self.tips.ledger, |record| {
-            record.task.as_deref() == Some(task.as_str())
-        })?;
-        let entries = found
-            .into_iter()
-            .map(|record| Entry::Record(Box::new(record)));
-        Ok(Ledger::of(entries))
+        self.store.of_task_at(self.tips.ledger, task.as_str())
     }
 
     /// Returns everything that is recorded.

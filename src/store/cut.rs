@@ -54,7 +54,8 @@ impl Store {
         self.stepped(Step::CutReleased)?;
         let ids: Vec<Oid> = objects.iter().map(|object| object.id).collect();
         self.repo().remove_loose_copies(&ids)?;
-        self.move_shadow(ledger)
+        self.move_shadow(ledger)?;
+        self.index_if_due(ledger)
     }
 
     fn move_shadow(&self, tip: Oid) -> Result<(), Error> {

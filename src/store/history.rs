@@ -9,7 +9,7 @@ use super::{Error, Store, Warning, message};
 use crate::{
     git,
     ledger::{Entry, Ledger},
-    model::{Oid, Prefix, Record, RecordId},
+    model::{Oid, Record},
 };
 
 /// One commit of the ledger and what its lines turned out to be.
@@ -178,36 +178,6 @@ impl Store {
             }
         }
         Ok(ledger)
-    }
-
-    /// Returns the record with this id.
-    pub fn get(&self, id: &RecordId) -> Result<Option<Record>, Error> {
-        let mut found = self.select(self.tip()?, |record| record.id == *id)?;
-        Ok(found.pop())
-    }
-
-    /// Returns the records that a typed prefix may mean, newest first.
-    pub fn find(&self, prefix: &Prefix) -> Result<Vec<Record>, Error> {
-        self.select(self.tip()?, |record| prefix.matches(&record.id))
-    }
-
-    /// Returns the records of `tip` that `wanted` picks, newest first, each once.
-    pub(super) fn select(
-        &self,
-        tip: Option<Oid>,
-        wanted: impl Fn(&Record) -> bool,
-    ) -> Result<Vec<Record>, Error> {
-        let mut seen = HashSet::new();
-        let mut found = Vec::new();
-        for append in Newest::from(self, tip)? {
-            let append = append?;
-            for record in append.records().rev() {
-                if wanted(record) && seen.insert(record.id) {
-                    found.push(record.clone());
-                }
-            }
-        }
-        Ok(found)
     }
 
     pub(super) fn append_at(&self, commit: Oid) -> Result<Append, Error> {

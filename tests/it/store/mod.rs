@@ -4,6 +4,7 @@ mod append;
 mod child;
 mod concurrent;
 mod damage;
+mod index;
 mod kill;
 mod tasks;
 
