@@ -3,9 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::{
+    derive,
     diagnostic::Place,
     event::{EventName, Level},
     facts::{Facts, Shared},
+    shell::Shell,
 };
 
 /// A test of a policy.
@@ -79,6 +81,7 @@ fn tracked(work: &Value) -> Value {
 /// Returns an event with the short forms of a test written out: `content: { lines: 401 }`, and what
 /// follows from the content.
 pub(super) fn expanded(name: EventName, mut event: Value) -> Value {
+    command(&mut event);
     if name != EventName::FileWrite && name != EventName::FileDelete {
         return event;
     }
@@ -94,6 +97,29 @@ pub(super) fn expanded(name: EventName, mut event: Value) -> Value {
         sizes(data);
     }
     event
+}
+
+/// Fills in what a command line tells; the tool is Bash where none is given.
+fn command(event: &mut Value) {
+    let Some(line) = event["data"]["command"].as_str().map(str::to_owned) else {
+        return;
+    };
+    if event["tool"].is_null() {
+        event["tool"] = "Bash".into();
+    }
+    let shell = event["tool"].as_str().and_then(Shell::of_tool);
+    let told = derive::command_data(shell.unwrap_or(Shell::Posix), &line);
+    add(event["data"].as_object_mut(), &told);
+}
+
+/// Adds the fields that are not given.
+fn add(data: Option<&mut Map<String, Value>>, told: &Value) {
+    let Some(data) = data else { return };
+    for (key, value) in told.as_object().into_iter().flatten() {
+        if !data.contains_key(key) {
+            data.insert(key.clone(), value.clone());
+        }
+    }
 }
 
 fn text(value: &Value) -> Value {
@@ -123,9 +149,5 @@ fn sizes(data: &mut Map<String, Value>) {
         "bytes": content.len(),
         "known": true,
     });
-    for (key, value) in told.as_object().into_iter().flatten() {
-        if !data.contains_key(key) {
-            data.insert(key.clone(), value.clone());
-        }
-    }
+    add(Some(data), &told);
 }

@@ -6,6 +6,7 @@
 mod builtin;
 mod case;
 mod cel;
+pub mod derive;
 mod diagnostic;
 mod event;
 mod facts;

@@ -11,6 +11,7 @@ mod git;
 mod handoff;
 mod layers;
 mod plugin;
+mod policy;
 mod setup;
 mod spec;
 mod store;

@@ -184,18 +184,30 @@ pub(super) fn no_secrets(params: &Params, facts: &Facts) -> Answer {
         Ok(content) => content,
         Err(answer) => return answer,
     };
+    let looked_at = lines(facts, content, looked_at(params));
+    let text = looked_at.join("\n");
+    let line_of = |at: usize| text[..at].matches('\n').count();
+    let known = secrets(text.as_bytes())
+        .into_iter()
+        .map(|secret| (line_of(secret.range.start), secret.kind))
+        .next();
     let extra = params.regexes("extra");
-    for line in lines(facts, content, looked_at(params)) {
-        let kind = secrets(line.as_bytes()).first().map(|secret| secret.kind);
-        let other = extra.iter().any(|regex| regex.is_match(line));
-        if let Some(kind) = kind.or(other.then_some("secret")) {
-            return Answer::Match(format!(
-                "{} holds what looks like a secret ({kind})",
-                place(facts, content, line)
-            ));
-        }
+    let other = || {
+        let is_secret = |line: &&str| extra.iter().any(|regex| regex.is_match(line));
+        let at = looked_at.iter().position(is_secret)?;
+        Some((at, "secret"))
+    };
+    match known.or_else(other) {
+        Some((at, kind)) => Answer::Match(format!(
+            "{} holds what looks like a secret ({kind})",
+            place(
+                facts,
+                content,
+                looked_at.get(at).copied().unwrap_or_default()
+            )
+        )),
+        None => whole(facts, Answer::NoMatch("no secret found".to_owned())),
     }
-    whole(facts, Answer::NoMatch("no secret found".to_owned()))
 }
 
 pub(super) fn no_conflict_markers(_: &Params, facts: &Facts) -> Answer {

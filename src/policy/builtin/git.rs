@@ -120,12 +120,25 @@ impl<'a> Git<'a> {
             .any(|text| text.strip_prefix("--") == Some(long))
     }
 
+    /// Returns the options, without words that are the value of the one before.
     fn options(&self) -> impl Iterator<Item = &str> {
+        let valued: &[char] = match self.name() {
+            "commit" => &['m', 'F', 'c', 'C', 't'],
+            "merge" => &['m', 'F', 's', 'X'],
+            "push" => &['o'],
+            _ => &[],
+        };
+        let mut is_value = false;
         self.arguments
             .iter()
             .map(|word| word.text.as_str())
             .take_while(|text| *text != "--")
-            .filter(|text| text.len() > 1 && text.starts_with('-'))
+            .filter(move |text| {
+                let taken = std::mem::take(&mut is_value);
+                let long = matches!(*text, "--message" | "--file" | "--author" | "--push-option");
+                is_value = !taken && (long || (is_cluster(text) && text.ends_with(valued)));
+                !taken && text.len() > 1 && text.starts_with('-')
+            })
     }
 
     fn operands(&self) -> impl Iterator<Item = &str> {

@@ -1,0 +1,3 @@
+//! The corpus of policies in tests/policy, put to its own tests.
+
+mod corpus;
