@@ -6,7 +6,9 @@
 mod agents;
 mod completions;
 mod compress;
+mod desk;
 mod doctor;
+mod handoff;
 mod install_man;
 mod log;
 mod manual;
@@ -14,6 +16,7 @@ mod parse;
 mod protocol;
 mod record;
 mod show;
+mod spec;
 mod start;
 mod sync;
 mod tiers;
@@ -35,9 +38,11 @@ pub enum Command {
     #[command(hide = true)]
     Compress(compress::Args),
     Doctor(doctor::Args),
+    Handoff(handoff::Args),
     InstallMan(install_man::Args),
     Log(Box<log::Args>),
     Show(show::Args),
+    Spec(spec::Args),
     #[command(visible_alias = "init")]
     Start(start::Args),
     Sync(sync::Args),
@@ -52,9 +57,11 @@ pub fn run(command: &Command, context: &Context) -> Result<Exit, Failure> {
         Command::Compress(args) => compress::run(args, context),
         Command::Completions(args) => completions::run(args, context),
         Command::Doctor(args) => doctor::run(args, context),
+        Command::Handoff(args) => handoff::run(args, context),
         Command::InstallMan(args) => install_man::run(args, context),
         Command::Log(args) => log::run(args, context),
         Command::Show(args) => show::run(args, context),
+        Command::Spec(args) => spec::run(args, context),
         Command::Start(args) => start::run(args, context),
         Command::Sync(args) => sync::run(args, context),
         Command::Tiers(args) => tiers::run(args, context),
