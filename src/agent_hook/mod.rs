@@ -3,11 +3,17 @@
 //! A hook exits 0, or 2 to block; nothing that goes wrong in here is a reason to block. docs/hooks.md
 //! says what each event is answered.
 
+mod arm;
+mod prompt;
 mod reply;
+mod session;
+mod session_end;
+mod session_start;
 mod stop;
+mod words;
 
 use crate::{
-    git::Env,
+    git::{Clock, Env},
     payload::{self, Payload},
     ui::{self, Exit, Failure},
 };
@@ -18,6 +24,8 @@ use reply::Reply;
 struct Event {
     payload: Payload,
     env: Env,
+    /// When the process began, µs of wall clock.
+    began: u64,
 }
 
 /// Answers the hook `event`, whose payload is on stdin.
@@ -29,14 +37,23 @@ pub fn run(event: Option<&str>) -> Exit {
 }
 
 fn answer(event: Option<&str>) -> Result<Reply, Failure> {
+    let env = Env::from_process().hook();
+    let began = Clock::new(&env)?.wall_ms() * 1000;
     let payload = Payload::read();
     let name = event.map(str::to_owned).or_else(|| payload.event());
     let event = Event {
         payload,
-        env: Env::from_process().hook(),
+        env,
+        began,
     };
     match name.as_deref() {
         Some("Stop") => stop::answer(&event),
+        Some("SessionStart") => session_start::answer(&event),
+        Some("SessionEnd") => session_end::answer(&event),
+        Some("UserPromptSubmit") => prompt::answer(&event),
+        // A seat is not held up by the tasks of the session that sent it; nothing important lives only
+        // in memory when the client compacts.
+        Some("SubagentStop" | "PreCompact") => Ok(Reply::Nothing),
         // An event without a gate, or one this program does not know, passes.
         _ => Ok(Reply::Nothing),
     }

@@ -11,6 +11,10 @@ pub(crate) enum Reply {
     Nothing,
     /// Members of the answer to the client.
     Json(Value),
+    /// A line for whoever reads the client's log.
+    Talk(String),
+    /// The client must not go on; the text tells the agent why and what to do.
+    Block(String),
 }
 
 impl Reply {
@@ -24,6 +28,14 @@ impl Reply {
         let printed = match self {
             Self::Nothing => Ok(()),
             Self::Json(value) => ui.line(value),
+            Self::Talk(text) => {
+                ui.note(text);
+                Ok(())
+            }
+            Self::Block(text) => {
+                ui.note(text.trim_end());
+                return Exit::Block;
+            }
         };
         // Whoever does not want the answer goes on without it.
         let _ = printed.and_then(|()| ui.finish());

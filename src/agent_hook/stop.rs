@@ -1,20 +1,151 @@
-use super::{Event, reply::Reply};
-use crate::{model::Explain, payload::Place, ui::Failure};
+use super::{
+    Event, arm,
+    reply::Reply,
+    session::{Missing, Site},
+    words,
+};
+use crate::{
+    gate::{self, Answer, Background, Moment, Reason, Release, Survey, Who},
+    git::Repo,
+    model::SessionEvent,
+    store::Store,
+    ui::Failure,
+};
 
 /// Stop: the session must not end while its work has no evidence.
 pub(super) fn answer(event: &Event) -> Result<Reply, Failure> {
-    match Place::find(&event.payload, &event.env) {
-        Place::Found(_) | Place::Nowhere => Ok(Reply::Nothing),
-        Place::Gone(cwd) => {
-            let shown = cwd.display();
-            Ok(unchecked(&format!(
-                "'{shown}' is gone and no project is set"
-            )))
-        }
-        Place::Fault(error) => {
-            let hint = error.hint().map(|hint| format!("; run: {hint}"));
-            Ok(unchecked(&format!("{error}{}", hint.unwrap_or_default())))
-        }
+    let site = match Site::of(event) {
+        Ok(site) => site,
+        Err(Missing::Nowhere) => return Ok(Reply::Nothing),
+        Err(Missing::Fault(why)) => return Ok(unchecked(&why)),
+    };
+    let background = background(event);
+    if background.iter().any(Background::comes_back) {
+        return Ok(Reply::Nothing);
+    }
+    let (who, trouble) = site.who(event);
+    let mut survey = match gate::survey(&site.place, &who) {
+        Ok(survey) => survey,
+        Err(error) => return Ok(unchecked(&error.to_string())),
+    };
+    if let Who::Session(session) = &who
+        && arm::arm(event, &site, session)?
+    {
+        survey = gate::survey(&site.place, &who)?;
+    }
+    let reasons: Vec<Reason> = Vec::new();
+    if !survey.blocks() && reasons.is_empty() {
+        return Ok(allowed(&survey, trouble.as_deref()));
+    }
+    refuse(
+        event,
+        &site,
+        &Case {
+            who,
+            trouble,
+            survey,
+            reasons,
+            background,
+        },
+    )
+}
+
+/// A Stop that something stands against.
+struct Case {
+    who: Who,
+    trouble: Option<String>,
+    survey: Survey,
+    reasons: Vec<Reason>,
+    background: Vec<Background>,
+}
+
+fn background(event: &Event) -> Vec<Background> {
+    let work = event.payload.background().into_iter();
+    work.map(|work| Background {
+        id: work.id,
+        kind: work.kind,
+    })
+    .collect()
+}
+
+fn refuse(event: &Event, site: &Site, case: &Case) -> Result<Reply, Failure> {
+    let repo = match site.project.open(&event.env) {
+        Ok(repo) => repo,
+        Err(error) => return Ok(unchecked(&error.to_string())),
+    };
+    let store = Store::open(repo);
+    if let Some(fault) = fault(site, &store) {
+        return Ok(unchecked(&fault));
+    }
+    let moment = Moment {
+        began: event.began,
+        now: site.clock.wall_ms() * 1000,
+    };
+    let answer = match gate::judge(
+        &site.place,
+        &case.who,
+        (&case.survey, &case.reasons),
+        (&case.background, moment),
+    ) {
+        Ok(answer) => answer,
+        Err(error) => return Ok(unchecked(&error.to_string())),
+    };
+    Ok(match answer {
+        Answer::Allow | Answer::Wait => Reply::Nothing,
+        Answer::Refuse { count } => Reply::Block(words::refusal(
+            site,
+            (&case.who, case.trouble.as_deref()),
+            (&case.survey, &case.reasons),
+            count,
+        )),
+        Answer::Release(release) => released(site, &store, case, release),
+    })
+}
+
+fn fault(site: &Site, store: &Store) -> Option<String> {
+    let repo: Option<&Repo> = Some(store.repo()).filter(|repo| !repo.is_store());
+    gate::fault(&site.gate(store, None), repo)
+}
+
+/// Lets the turn end although something stands against it, says so, and records it.
+fn released(site: &Site, store: &Store, case: &Case, release: Release) -> Reply {
+    let open: Vec<String> = case
+        .survey
+        .parts
+        .mine
+        .iter()
+        .chain(&case.survey.parts.unowned)
+        .map(|open| open.task.clone())
+        .collect();
+    let text = words::release(&case.survey, &open);
+    if release == Release::Again {
+        return Reply::message(&text);
+    }
+    let session = match &case.who {
+        Who::Session(owner) => Some(owner),
+        Who::Unknown { .. } | Who::Nobody => None,
+    };
+    let noted = gate::note_session(
+        &site.gate(store, session),
+        SessionEvent::Released,
+        session,
+        open,
+    );
+    match noted {
+        Ok(record) => Reply::message(&format!("{text} (record {})", record.id.short())),
+        Err(error) => Reply::message(&format!("{text} (not recorded: {error})")),
+    }
+}
+
+/// Lets the turn end and tells what concerns others.
+fn allowed(survey: &Survey, trouble: Option<&str>) -> Reply {
+    let foreign = words::foreign(survey);
+    match (foreign, trouble) {
+        (None, None) => Reply::Nothing,
+        (None, Some(why)) => Reply::Talk(format!(
+            "git-operator: payload unreadable: {why}; no task is open here"
+        )),
+        (Some(text), _) => Reply::message(&text),
     }
 }
 

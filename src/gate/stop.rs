@@ -39,7 +39,10 @@ pub struct Background {
 impl Background {
     /// Says whether the end of this work starts another turn by itself, whose Stop is judged then.
     pub fn comes_back(&self) -> bool {
-        !matches!(self.kind.as_str(), "shell" | "monitor")
+        matches!(
+            self.kind.as_str(),
+            "subagent" | "workflow" | "teammate" | "cloud session"
+        )
     }
 }
 

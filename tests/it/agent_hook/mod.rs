@@ -1,5 +1,6 @@
 //! One file per event; what all events have in common here.
 
+mod gate;
 mod stop;
 
 use std::{

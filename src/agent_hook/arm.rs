@@ -1,0 +1,59 @@
+//! Auto-arm: a session that changed files and opened no task gets one.
+
+use std::collections::BTreeSet;
+
+use super::{Event, session::Site};
+use crate::{gate, git::Repo, model::Owner, ui::Failure};
+
+/// How many changed paths ask for a task.
+const PATHS: usize = 2;
+/// A baseline that is longer is not kept, and then nothing is armed.
+const BASELINE: usize = 20_000;
+
+/// Opens a task where the session changed two or more paths since it started and opened none; says
+/// whether it did. What cannot be measured is not armed. At most one `git status`.
+pub(super) fn arm(event: &Event, site: &Site, session: &Owner) -> Result<bool, Failure> {
+    if !site.project.is_started() {
+        return Ok(false);
+    }
+    let known = site
+        .place
+        .sessions()
+        .read(&site.place.git_dir, session.as_str());
+    let Some(baseline) = known.baseline.filter(|_| !known.opened) else {
+        return Ok(false);
+    };
+    let store = site.store(event)?;
+    if store.repo().is_store() || store.repo().config()?.bool("operator.autoArm")? == Some(false) {
+        return Ok(false);
+    }
+    let Some(dirty) = dirty(store.repo()) else {
+        return Ok(false);
+    };
+    let baseline: BTreeSet<String> = baseline.into_iter().collect();
+    if dirty.difference(&baseline).count() < PATHS {
+        return Ok(false);
+    }
+    Ok(gate::arm(&site.gate(&store, Some(session)), session)?.is_some())
+}
+
+/// Returns the paths that differ from HEAD, tracked or not, each with what is known of its content;
+/// `None` when git could not say.
+fn dirty(repo: &Repo) -> Option<BTreeSet<String>> {
+    let entries = repo.status().ok()?;
+    Some(
+        entries
+            .iter()
+            .filter(|entry| !entry.is_operator())
+            .map(|entry| entry.path.quoted())
+            .collect(),
+    )
+}
+
+/// Returns what was dirty when the session began; `None` when that is not measured.
+pub(super) fn baseline(repo: &Repo) -> Option<Vec<String>> {
+    if repo.is_store() || repo.config().ok()?.bool("operator.autoArm").ok()? == Some(false) {
+        return None;
+    }
+    Some(dirty(repo)?.into_iter().collect()).filter(|paths: &Vec<String>| paths.len() <= BASELINE)
+}
