@@ -5,15 +5,19 @@
 
 use std::collections::HashSet;
 
-use super::{Error, Transaction, history::Append, message, object::Object, union::Union};
+use super::{
+    Append, Error, Transaction,
+    append::{self, COMMIT_RECORDS},
+    message,
+    object::Object,
+    union::Union,
+};
 use crate::{
     git::ObjectKind,
-    ledger::Entry,
-    model::{MAX_LINE, Oid, Record, RecordId},
+    model::{Body, Decoded, MAX_LINE, Oid, RecordId, decode},
 };
 
 const COMMIT_BYTES: u64 = 4 << 20;
-const COMMIT_RECORDS: usize = 1_000;
 /// How far a record's `seq` may run ahead of what is known.
 const SEQ_JUMP: u64 = 1_000_000;
 const TREE: u32 = 0o40000;
@@ -54,7 +58,8 @@ impl Transaction<'_> {
             return Ok(Adopted::default());
         }
         let mut look = Look::default();
-        for commit in &fresh {
+        // Oldest first: what a commit may say depends on what came before it.
+        for commit in fresh.iter().rev() {
             self.judge(*commit, &mut look)?;
         }
         if look.records > limits.records {
@@ -67,18 +72,23 @@ impl Transaction<'_> {
                 refused: vec![line],
             });
         }
-        if look.refused.is_empty() {
+        let records = if look.refused.is_empty() {
             let union = match self.tips.ledger {
                 Some(ours) => self.store.union_of(ours, theirs)?,
                 None => Union::One(theirs),
             };
             self.land_union(union)?;
-            return Ok(Adopted {
-                records: look.records,
-                refused: Vec::new(),
-            });
+            look.records
+        } else {
+            let lines = self.valid_lines(&fresh, &look)?;
+            self.append_lines(theirs, lines)?
+        };
+        if look.redacts {
+            self.drop_redacted()?;
         }
-        let records = self.append_valid(look.valid)?;
+        if let Some(tip) = self.tips.ledger {
+            self.store.index_if_due(tip)?;
+        }
         Ok(Adopted {
             records,
             refused: look.refused,
@@ -94,9 +104,10 @@ impl Transaction<'_> {
                 refused: vec![reason],
             });
         }
+        let gone = self.store.redacted(self.tips.ledger)?;
         let union = match self.tips.evidence {
-            Some(ours) => self.store.union_of_evidence(ours, theirs)?,
-            None => Union::One(theirs),
+            Some(ours) => self.store.union_of_evidence(ours, theirs, &gone)?,
+            None => self.store.union_of_evidence(theirs, theirs, &gone)?,
         };
         let mut new = self.tips;
         let objects = objects_of(&union);
@@ -114,7 +125,6 @@ impl Transaction<'_> {
         }
         let read = repo.commit(commit)?;
         let append = Append::of(commit, &read);
-        let before = look.refused.len();
         if read.tree != self.store.empty_tree().id {
             look.refuse(commit, "its tree is not empty");
         }
@@ -124,26 +134,57 @@ impl Transaction<'_> {
         if append.entries.len() > COMMIT_RECORDS {
             look.refuse(commit, "it holds more than 1,000 records");
         }
-        if message::lines(read.message()).any(|line| line.len() > MAX_LINE) && append.seq.is_some()
-        {
+        if message::lines(read.message()).any(|line| line.len() > MAX_LINE) {
             look.refuse(commit, "it holds a line of more than 64 KiB");
         }
-        let ahead = self
-            .state
-            .seq
-            .saturating_add(look.records)
-            .saturating_add(SEQ_JUMP);
-        if append.records().any(|record| record.seq > ahead) {
+        look.records += append.entries.len() as u64;
+        let ahead = self.ahead(look);
+        if append.records().any(|record| record.seq > ahead)
+            || message::union_seq(read.message()).is_some_and(|seq| seq > ahead)
+        {
             look.refuse(commit, "it numbers a record far beyond what is known");
         }
-        look.records += append.entries.len() as u64;
-        let clean = look.refused.len() == before;
-        let known = append.entries.into_iter().filter_map(|entry| match entry {
-            Entry::Record(record) if clean || record.seq <= ahead => Some(*record),
-            Entry::Record(_) | Entry::Newer(_) | Entry::Quarantined(_) => None,
-        });
-        look.valid.extend(known);
+        look.redacts |= append
+            .records()
+            .any(|record| matches!(record.body, Body::Redact(_)));
         Ok(())
+    }
+
+    /// Returns the largest number a record may carry after those looked at.
+    fn ahead(&self, look: &Look) -> u64 {
+        let known = self.state.seq.saturating_add(look.records);
+        known.saturating_add(SEQ_JUMP)
+    }
+
+    /// Returns the lines of commits not taken as they are that can be records here, oldest commit
+    /// first; those that bear this clone's name without being known here are nobody's.
+    fn valid_lines(&self, fresh: &[Oid], look: &Look) -> Result<Vec<(RecordId, String)>, Error> {
+        let ahead = self.ahead(look);
+        let mut lines = Vec::new();
+        for commit in fresh.iter().rev() {
+            let (kind, size) = self.store.repo().header(*commit)?;
+            if kind != ObjectKind::Commit || size > COMMIT_BYTES {
+                continue;
+            }
+            let read = self.store.repo().commit(*commit)?;
+            for line in message::lines(read.message()) {
+                let id = match decode(line) {
+                    Ok(Decoded::Record(record)) => {
+                        let forged =
+                            record.replica.is_some() && record.replica == self.state.replica;
+                        if forged || record.seq > ahead {
+                            continue;
+                        }
+                        record.id
+                    }
+                    Ok(Decoded::Newer { id, .. }) => id,
+                    Err(_) => continue,
+                };
+                let text = std::str::from_utf8(line).expect("a line that decodes is UTF-8");
+                lines.push((id, text.to_owned()));
+            }
+        }
+        Ok(lines)
     }
 
     fn not_evidence(&self, tip: Oid) -> Result<Option<String>, Error> {
@@ -178,7 +219,11 @@ impl Transaction<'_> {
     }
 
     /// Promises the objects, moves the refs, and lets open tasks know what came.
-    fn land_tips(&mut self, objects: &[Object], new: super::heal::Tips) -> Result<(), Error> {
+    pub(super) fn land_tips(
+        &mut self,
+        objects: &[Object],
+        new: super::heal::Tips,
+    ) -> Result<(), Error> {
         if new == self.tips {
             return Ok(());
         }
@@ -193,44 +238,47 @@ impl Transaction<'_> {
         published.map(|_| ())
     }
 
-    /// Appends the records of a tip that is not united; those that bear this clone's name without
-    /// being known here are nobody's.
-    fn append_valid(&mut self, records: Vec<Record>) -> Result<u64, Error> {
-        let known: HashSet<RecordId> = self.load()?.iter().map(|record| record.id).collect();
-        let own = self.state.replica;
-        let mut seen = known;
-        let mut fresh: Vec<Record> = records
+    /// Appends the lines of a tip that is not united, those that are not here yet.
+    fn append_lines(&mut self, tip: Oid, lines: Vec<(RecordId, String)>) -> Result<u64, Error> {
+        let known = self.load()?;
+        let mut seen: HashSet<RecordId> = known
+            .iter()
+            .map(|record| record.id)
+            .chain(known.newer().map(|newer| newer.id))
+            .collect();
+        let fresh: Vec<String> = lines
             .into_iter()
-            .filter(|record| {
-                (record.replica.is_none() || record.replica != own) && seen.insert(record.id)
-            })
+            .filter(|(id, _)| seen.insert(*id))
+            .map(|(_, line)| line)
             .collect();
         if fresh.is_empty() {
             return Ok(0);
         }
-        fresh.sort_by_key(Record::order);
         let count = fresh.len() as u64;
-        let (objects, new) = self.build(&in_groups(fresh), Vec::new())?;
+        let messages: Vec<Vec<u8>> = in_groups(fresh)
+            .iter()
+            .map(|group| message::carry(tip, group))
+            .collect();
+        let (objects, new) = self.build(&messages, Vec::new())?;
         self.land_tips(&objects, new)?;
         Ok(count)
     }
 }
 
-/// Returns the records in groups that each fit one commit.
-fn in_groups(records: Vec<Record>) -> Vec<Vec<Record>> {
-    let mut groups: Vec<Vec<Record>> = vec![Vec::new()];
+/// Returns the lines in groups that each fit one commit.
+fn in_groups(lines: Vec<String>) -> Vec<Vec<String>> {
+    let mut groups: Vec<Vec<String>> = Vec::new();
     let mut bytes = 0;
-    for record in records {
-        bytes += record.line().len() + 1;
-        let full = groups
-            .last()
-            .is_some_and(|group| group.len() >= COMMIT_RECORDS);
-        if full || bytes as u64 > COMMIT_BYTES / 2 {
-            groups.push(Vec::new());
-            bytes = record.line().len();
-        }
-        if let Some(group) = groups.last_mut() {
-            group.push(record);
+    for line in lines {
+        bytes += line.len() + 1;
+        match groups.last_mut() {
+            Some(group) if group.len() < COMMIT_RECORDS && bytes < append::COMMIT_BYTES => {
+                group.push(line);
+            }
+            Some(_) | None => {
+                bytes = line.len();
+                groups.push(vec![line]);
+            }
         }
     }
     groups
@@ -269,7 +317,8 @@ fn odd(tip: Oid, name: &[u8]) -> String {
 struct Look {
     records: u64,
     refused: Vec<String>,
-    valid: Vec<Record>,
+    /// Whether evidence is to go.
+    redacts: bool,
 }
 
 impl Look {

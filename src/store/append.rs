@@ -20,8 +20,8 @@ use crate::{
 /// Above this many bytes objects go into a pack of their own instead of the journal.
 const LOOSE_LIMIT: usize = 64 * 1024;
 /// What every clone accepts in one commit.
-const COMMIT_RECORDS: usize = 1_000;
-const COMMIT_BYTES: usize = 3 * 1024 * 1024;
+pub(super) const COMMIT_RECORDS: usize = 1_000;
+pub(super) const COMMIT_BYTES: usize = 3 * 1024 * 1024;
 /// The largest number a record may carry.
 const MAX_SEQ: u64 = 1 << 52;
 
@@ -124,7 +124,8 @@ impl Transaction<'_> {
     /// drafts name by digest; it is as safe as they are. What this returns is on the disk.
     pub fn commit(&mut self, drafts: &[Draft], evidence: Vec<Vec<u8>>) -> Result<Committed, Error> {
         let (groups, heads) = self.seal(drafts)?;
-        let (objects, new) = self.build(&groups, evidence)?;
+        let messages: Vec<Vec<u8>> = groups.iter().map(|group| message::compose(group)).collect();
+        let (objects, new) = self.build(&messages, evidence)?;
         let kept = self.promise(&objects, new)?;
         let records: Vec<Record> = groups.into_iter().flatten().collect();
         // From here it is recorded, whatever fails.
@@ -215,7 +216,7 @@ impl Transaction<'_> {
     /// Makes the objects of a write and the tips they lead to.
     pub(super) fn build(
         &self,
-        groups: &[Vec<Record>],
+        messages: &[Vec<u8>],
         evidence: Vec<Vec<u8>>,
     ) -> Result<(Vec<Object>, Tips), Error> {
         let repo = self.store.repo();
@@ -237,10 +238,9 @@ impl Transaction<'_> {
         if new.ledger.is_none() {
             objects.push(tree);
         }
-        for records in groups {
+        for message in messages {
             let parents: Vec<Oid> = new.ledger.into_iter().collect();
-            let message = message::compose(records);
-            let commit = Object::commit(repo.hash_kind(), (tree_id, &parents), &signed, &message);
+            let commit = Object::commit(repo.hash_kind(), (tree_id, &parents), &signed, message);
             new.ledger = Some(commit.id);
             objects.push(commit);
         }
@@ -287,7 +287,11 @@ impl Transaction<'_> {
                 .iter()
                 .map(|object| (object.kind, object.bytes.as_slice()))
                 .collect();
-            let kept = self.store.repo().write_pack(&parts)?;
+            let kept = self
+                .store
+                .repo()
+                .write_pack(&parts)
+                .map_err(Error::NotPacked)?;
             self.store.stepped(Step::PackWritten)?;
             line.packed = objects.iter().map(|object| object.id).collect();
             Some(kept)

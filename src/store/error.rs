@@ -22,6 +22,8 @@ pub enum Error {
     Lock { path: PathBuf, source: io::Error },
     #[error("cannot append to '{}': {source}; not recorded", path.display())]
     NotRecorded { path: PathBuf, source: io::Error },
+    #[error("{0}; not recorded")]
+    NotPacked(git::Error),
     #[error("cannot record this: {0}")]
     Refused(#[from] Quarantine),
     #[error("cannot record this: it has {0} bytes of evidence, more than 16 MiB")]
@@ -42,6 +44,7 @@ impl Explain for Error {
             Self::Busy { .. }
             | Self::Lock { .. }
             | Self::NotRecorded { .. }
+            | Self::NotPacked(_)
             | Self::Refused(_)
             | Self::LongEvidence(_)
             | Self::Lost { .. }
@@ -60,6 +63,7 @@ impl Explain for Error {
             | Self::Busy { .. }
             | Self::Lock { .. }
             | Self::NotRecorded { .. }
+            | Self::NotPacked(_)
             | Self::Refused(_)
             | Self::LongEvidence(_) => None,
         }

@@ -80,7 +80,7 @@ impl Store {
         Ok(objects)
     }
 
-    fn parse_tree(&self, bytes: &[u8]) -> Result<Vec<TreeEntry>, Error> {
+    pub(super) fn parse_tree(&self, bytes: &[u8]) -> Result<Vec<TreeEntry>, Error> {
         self.repo().lay_over([(ObjectKind::Tree, bytes.to_vec())]);
         let id = self.repo().hash(ObjectKind::Tree, bytes);
         Ok(self.repo().tree(id)?)

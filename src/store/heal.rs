@@ -112,7 +112,8 @@ impl Store {
         let promised = promised.into_iter().find(|tip| self.is_readable(*tip));
         let evidence = match (live, promised) {
             (Some(live), Some(promised)) => {
-                let union = self.union_of_evidence(live, promised)?;
+                let gone = self.redacted(ledger)?;
+                let union = self.union_of_evidence(live, promised, &gone)?;
                 let of_evidence = |tip| Tips {
                     ledger,
                     evidence: Some(tip),

@@ -1,6 +1,6 @@
 //! The message of a ledger commit: a line for people, a blank, one record a line.
 
-use crate::model::{Body, Record};
+use crate::model::{Body, Oid, Record};
 
 const SUBJECT_LIMIT: usize = 100;
 
@@ -10,9 +10,19 @@ pub(super) fn compose(records: &[Record]) -> Vec<u8> {
     if records.len() > 1 {
         message.push_str(&format!(" (and {} more)", records.len() - 1));
     }
-    message.push_str("\n\n");
-    for record in records {
-        message.push_str(record.line());
+    with_lines(&message, records.iter().map(Record::line))
+}
+
+/// Returns the message of lines that others wrote, which came with `tip`.
+pub(super) fn carry(tip: Oid, lines: &[String]) -> Vec<u8> {
+    let subject = format!("union: {} records of {}", lines.len(), tip.short());
+    with_lines(&subject, lines.iter().map(String::as_str))
+}
+
+fn with_lines<'a>(subject: &str, lines: impl Iterator<Item = &'a str>) -> Vec<u8> {
+    let mut message = format!("{subject}\n\n");
+    for line in lines {
+        message.push_str(line);
         message.push('\n');
     }
     message.into_bytes()

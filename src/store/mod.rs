@@ -20,6 +20,7 @@ mod message;
 mod object;
 mod query;
 mod read;
+mod redact;
 mod settle;
 mod state;
 pub mod tasks;

@@ -20,6 +20,18 @@ pub(super) struct Signed {
     pub(super) committer_time: i64,
 }
 
+impl Signed {
+    /// Returns the signature of a commit that no person stands behind.
+    pub(super) fn own(time: i64) -> Self {
+        Self {
+            author: Identity::own(),
+            committer: Identity::own(),
+            author_time: time,
+            committer_time: time,
+        }
+    }
+}
+
 impl Object {
     pub(super) fn new(hash: HashKind, kind: ObjectKind, bytes: Vec<u8>) -> Self {
         Self {

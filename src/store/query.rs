@@ -36,10 +36,12 @@ impl Store {
 
     /// Returns the records of these kinds.
     pub fn of_kinds(&self, kinds: &[&str]) -> Result<Ledger, Error> {
+        self.of_kinds_at(self.tip()?, kinds)
+    }
+
+    pub(super) fn of_kinds_at(&self, tip: Option<Oid>, kinds: &[&str]) -> Result<Ledger, Error> {
         let keys: Vec<Key> = kinds.iter().map(|kind| Key::kind(kind)).collect();
-        self.pick(self.tip()?, &keys, |record| {
-            kinds.contains(&record.body.kind())
-        })
+        self.pick(tip, &keys, |record| kinds.contains(&record.body.kind()))
     }
 
     /// Returns the records that speak of a commit of the project: verdicts and attempts made at it,

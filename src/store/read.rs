@@ -60,8 +60,11 @@ impl Store {
         if tips.is_empty() {
             return Ok(None);
         }
-        self.unite(&tips, |one, other| self.union_of_evidence(one, other))
-            .map(Some)
+        let gone = self.redacted(self.tip()?)?;
+        self.unite(&tips, |one, other| {
+            self.union_of_evidence(one, other, &gone)
+        })
+        .map(Some)
     }
 
     /// Takes the ref as it was read; damage and absence are warned of where something was there.

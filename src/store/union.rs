@@ -1,12 +1,14 @@
 //! The union of two ledgers: the same commit wherever the same two tips meet.
 
+use std::collections::HashSet;
+
 use super::{
     Error, Store, message,
     object::{Object, Signed},
 };
 use crate::{
-    git::{Identity, ObjectKind, TreeEntry},
-    model::Oid,
+    git::{ObjectKind, TreeEntry},
+    model::{Digest, Oid},
 };
 
 /// What unites two tips.
@@ -30,16 +32,51 @@ impl Store {
         Ok(Union::Merge(commit, vec![tree]))
     }
 
-    /// Returns the union of two tips of the evidence ref: the entries of both.
-    pub(super) fn union_of_evidence(&self, one: Oid, other: Oid) -> Result<Union, Error> {
-        if let Some(tip) = self.containing(one, other)? {
-            return Ok(Union::One(tip));
-        }
+    /// Returns the union of two tips of the evidence ref: the entries of both but those that are to
+    /// go. A union that drops one has no parents, or they would keep it.
+    pub(super) fn union_of_evidence(
+        &self,
+        one: Oid,
+        other: Oid,
+        gone: &HashSet<Digest>,
+    ) -> Result<Union, Error> {
+        let containing = self.containing(one, other)?;
         let mut objects = Vec::new();
         let trees = (self.tree_at(one)?, self.tree_at(other)?);
-        let root = self.merge_trees(trees.0, trees.1, &mut objects)?;
-        let commit = self.merge_commit((one, other), root, b"union of evidence\n")?;
-        Ok(Union::Merge(commit, objects))
+        let merged = match containing {
+            Some(tip) => self.tree_at(tip)?,
+            None => self.merge_trees(trees.0, trees.1, &mut objects)?,
+        };
+        self.lay_over_these(&objects);
+        let mut kept = Vec::new();
+        let root = self.without(merged, gone, &mut kept)?;
+        if root != merged {
+            objects.extend(kept);
+            let commit = self.parentless((one, other), root)?;
+            return Ok(Union::Merge(commit, objects));
+        }
+        match containing {
+            Some(tip) => Ok(Union::One(tip)),
+            None => {
+                let commit = self.merge_commit((one, other), root, b"union of evidence\n")?;
+                Ok(Union::Merge(commit, objects))
+            }
+        }
+    }
+
+    /// Returns the commit that holds what is left when evidence went.
+    pub(super) fn parentless(&self, of: (Oid, Oid), root: Oid) -> Result<Object, Error> {
+        let time = self.time_at(of.0)?.max(self.time_at(of.1)?);
+        let signed = Signed::own(time);
+        let hash = self.repo().hash_kind();
+        let message = b"evidence, less what was redacted\n";
+        Ok(Object::commit(hash, (root, &[]), &signed, message))
+    }
+
+    pub(super) fn lay_over_these(&self, objects: &[Object]) {
+        let objects = objects.iter();
+        self.repo()
+            .lay_over(objects.map(|object| (object.kind, object.bytes.clone())));
     }
 
     /// Returns the one of two tips that contains the other.
@@ -64,7 +101,7 @@ impl Store {
         Ok(read.committer_time)
     }
 
-    fn tree_at(&self, commit: Oid) -> Result<Oid, Error> {
+    pub(super) fn tree_at(&self, commit: Oid) -> Result<Oid, Error> {
         let read = self.overlaid(|| Ok(self.repo().commit(commit)?))?;
         Ok(read.tree)
     }
@@ -76,12 +113,7 @@ impl Store {
         message: &[u8],
     ) -> Result<Object, Error> {
         let time = self.time_at(one)?.max(self.time_at(other)?);
-        let signed = Signed {
-            author: Identity::own(),
-            committer: Identity::own(),
-            author_time: time,
-            committer_time: time,
-        };
+        let signed = Signed::own(time);
         let parents = [one.min(other), one.max(other)];
         let hash = self.repo().hash_kind();
         Ok(Object::commit(hash, (tree, &parents), &signed, message))
@@ -103,13 +135,28 @@ impl Store {
                 Some(known) if known.is_tree() && entry.is_tree() => {
                     known.id = self.merge_trees(known.id, entry.id, objects)?;
                 }
-                // Two blobs under one digest: the reader checks which is the one.
-                Some(known) => known.id = known.id.min(entry.id),
+                Some(known) => known.id = self.better(known, entry.id),
             }
         }
         let tree = Object::tree(self.repo().hash_kind(), &merged);
         let id = tree.id;
         objects.push(tree);
         Ok(id)
+    }
+
+    /// Returns which of two blobs under one digest is what it says, so that nobody's bytes hide it.
+    fn better(&self, known: &TreeEntry, other: Oid) -> Oid {
+        let digest: Option<Digest> = std::str::from_utf8(&known.name)
+            .ok()
+            .and_then(|name| name.parse().ok());
+        let fits = |blob: Oid| {
+            self.overlaid(|| Ok(self.repo().blob(blob)?))
+                .is_ok_and(|bytes| Some(Digest::of(&bytes)) == digest)
+        };
+        match (known.id == other, fits(known.id), fits(other)) {
+            (true, _, _) | (false, true, _) => known.id,
+            (false, false, true) => other,
+            (false, false, false) => known.id.min(other),
+        }
     }
 }

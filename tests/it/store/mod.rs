@@ -7,6 +7,7 @@ mod damage;
 mod index;
 mod kill;
 mod tasks;
+mod union;
 
 use git_operator::{
     git::{Clock, Env, Repo as Git, locate},
