@@ -1,6 +1,7 @@
 //! What lies in `plugin/` and `templates/` holds together: nothing the client would drop in silence.
 
 mod charter;
+mod commands;
 mod launcher;
 mod manifest;
 mod release;
