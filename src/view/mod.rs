@@ -1,1 +1,10 @@
-//! VERDICTS.md and DECISIONS.md: render, parse, reconcile; the notes projection; the merge of two views.
+//! The two views, VERDICTS.md and DECISIONS.md: taken apart, rendered, written, reconciled with the
+//! ledger, and merged. A view is never a source: what counts is the records.
+
+mod diff;
+mod line;
+mod merge;
+mod sort;
+
+pub use line::{Document, Kind, Line, Row, View};
+pub use merge::{Merged, join, merge};

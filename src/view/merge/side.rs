@@ -1,0 +1,138 @@
+//! A view as a sequence of words: equal lines of the three files are the same word.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::view::{Document, Kind, View, diff::Hold, line::normal};
+
+/// What makes two lines the same.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Key {
+    Head,
+    Row(String),
+    /// A line of the header, with its white space taken out; a blank one with its place.
+    Title(String, usize),
+    Text(Vec<u8>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    Head,
+    Title,
+    Row,
+    Text,
+}
+
+/// What a line of the three files says, once.
+pub(super) struct Word {
+    pub(super) class: Class,
+    /// The bytes to write: of several spellings the shortest, then the smallest.
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Word {
+    /// Says whether the word is merged three ways.
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self.class, Class::Title | Class::Text)
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Words {
+    known: HashMap<Key, u32>,
+    words: Vec<Word>,
+}
+
+/// The three files.
+pub(super) struct Sides {
+    pub(super) base: Vec<u32>,
+    pub(super) both: [Vec<u32>; 2],
+}
+
+impl Words {
+    pub(super) fn get(&self, word: u32) -> &Word {
+        &self.words[word as usize]
+    }
+
+    /// Says what a word is worth when two sides are compared: rows hold, blank lines do not.
+    pub(super) fn hold(&self, word: u32) -> Hold {
+        let word = self.get(word);
+        if !word.is_text() {
+            Hold::Firm
+        } else if word.bytes.iter().all(u8::is_ascii_whitespace) {
+            Hold::None
+        } else {
+            Hold::Loose
+        }
+    }
+
+    pub(super) fn is_text(&self, word: u32) -> bool {
+        self.get(word).is_text()
+    }
+
+    /// Returns the words of the three files. A side without a header took none away.
+    pub(super) fn sides(&mut self, [base, ours, theirs]: &[Document; 3]) -> Sides {
+        let mut sides = Sides {
+            base: self.side(base),
+            both: [self.side(ours), self.side(theirs)],
+        };
+        let header = sides
+            .base
+            .iter()
+            .take_while(|word| matches!(self.get(**word).class, Class::Head | Class::Title));
+        let header: Vec<u32> = header.copied().collect();
+        for (side, document) in sides.both.iter_mut().zip([ours, theirs]) {
+            if document.header == 0 && !header.is_empty() {
+                let rest = side.iter().copied().filter(|word| !header.contains(word));
+                *side = header.iter().copied().chain(rest).collect();
+            }
+        }
+        sides
+    }
+
+    /// Returns the words of a file. Its header and rows are a set; markers are left out.
+    fn side(&mut self, document: &Document) -> Vec<u32> {
+        let mut seen = HashSet::new();
+        let mut side = Vec::with_capacity(document.lines.len());
+        for (at, line) in document.lines.iter().enumerate() {
+            let bytes = line.bytes.to_vec();
+            let word = match &line.kind {
+                Kind::Delimiter | Kind::Marker => continue,
+                Kind::Columns => self.word(Key::Head, Class::Head, Vec::new()),
+                Kind::Row(row) => {
+                    let shown = match row.view {
+                        View::Verdicts => row.key.clone().into_bytes(),
+                        View::Decisions => bytes.trim_ascii().to_vec(),
+                    };
+                    self.word(Key::Row(row.key.clone()), Class::Row, shown)
+                }
+                Kind::Text | Kind::Malformed(_) if at >= document.header => {
+                    side.push(self.word(Key::Text(bytes.clone()), Class::Text, bytes));
+                    continue;
+                }
+                Kind::Title | Kind::Text | Kind::Malformed(_) => {
+                    let text = normal(&String::from_utf8_lossy(line.bytes));
+                    let again = usize::from(text.is_empty()) * at;
+                    self.word(Key::Title(text, again), Class::Title, bytes)
+                }
+            };
+            if seen.insert(word) {
+                side.push(word);
+            }
+        }
+        side
+    }
+
+    fn word(&mut self, key: Key, class: Class, bytes: Vec<u8>) -> u32 {
+        let next = self.words.len() as u32;
+        let word = *self.known.entry(key).or_insert(next);
+        if word == next {
+            self.words.push(Word { class, bytes });
+        } else {
+            let known = &mut self.words[word as usize].bytes;
+            if (bytes.len(), &bytes) < (known.len(), known) {
+                *known = bytes;
+            }
+        }
+        word
+    }
+}
