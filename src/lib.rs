@@ -74,6 +74,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
 fn answer(protocol: &Protocol) -> Exit {
     match protocol {
         Protocol::Hook { event } => agent_hook::run(event.as_deref()),
+        Protocol::MergeDriver { files } => merge_driver::run(files),
         Protocol::Statusline { .. } => status_line::run(),
     }
 }

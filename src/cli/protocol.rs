@@ -15,6 +15,17 @@ pub enum Protocol {
         event: Option<String>,
     },
 
+    /// Merge two versions of a view
+    ///
+    /// Called by git as a merge driver with %O %A %B %L %P; writes %A. Exits 0, or 1 when both sides
+    /// changed the same hand-written text.
+    #[command(hide = true)]
+    MergeDriver {
+        /// The base, ours, theirs, the length of conflict markers, the path
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        files: Vec<OsString>,
+    },
+
     /// Print the status line of a Claude Code session
     ///
     /// Reads the client's JSON from stdin and prints one line, or nothing; always exits 0.

@@ -73,11 +73,11 @@ type Range = (usize, usize);
 fn once(left: &[u32], right: &[u32], l: Range, r: Range) -> Vec<(usize, usize)> {
     let places = |items: &[u32], range: Range| {
         let mut places: HashMap<u32, Option<usize>> = HashMap::new();
-        for at in range.0..range.1 {
+        for (at, item) in items[range.0..range.1].iter().enumerate() {
             places
-                .entry(items[at])
+                .entry(*item)
                 .and_modify(|place| *place = None)
-                .or_insert(Some(at));
+                .or_insert(Some(range.0 + at));
         }
         places
     };

@@ -417,7 +417,8 @@ impl Classifier {
         let cells = cells(text)?;
         let last = cells.last().copied().unwrap_or_default();
         let says = Outcome::parse(&last.to_ascii_uppercase()).is_some();
-        if !piped && !(self.bare && says) {
+        let is_tabular = piped || (self.bare && says);
+        if !is_tabular {
             return None;
         }
         Some(match cells.as_slice() {

@@ -10,6 +10,7 @@ mod gate;
 mod git;
 mod handoff;
 mod layers;
+mod merge_driver;
 mod plugin;
 mod policy;
 mod setup;

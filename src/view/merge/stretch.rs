@@ -79,9 +79,9 @@ pub(super) fn shared(sides: &[Stretches; 2], words: &Words) -> Vec<(usize, usize
             .collect::<Vec<_>>()
     };
     let equal: Vec<(usize, usize)> = if bytes(&sides[0]) <= bytes(&sides[1]) {
-        pairs(&left.tokens, &right.tokens, &hold)
+        pairs(&left.tokens, &right.tokens, hold)
     } else {
-        let swapped = pairs(&right.tokens, &left.tokens, &hold);
+        let swapped = pairs(&right.tokens, &left.tokens, hold);
         swapped.into_iter().map(|(r, l)| (l, r)).collect()
     };
     let mut matching = Matching {
