@@ -1,36 +1,55 @@
 use std::path::PathBuf;
 
 use crate::{
-    gate::{Gate, Place},
+    gate::{Gate, Place, Recorded},
     git::{Clock, files::Tree},
-    model::Owner,
+    model::{Owner, Record},
     store::Store,
-    ui::{Context, Exit, Failure},
+    ui::{Context, Exit, Failure, Format, Talk, one_line},
 };
+
+use super::record;
 
 /// The gate as a command of a person or a session uses it.
 pub(super) struct Desk<'a> {
     pub(super) store: &'a Store,
     pub(super) clock: Clock,
     pub(super) place: Place,
-    /// Whose the records are: `--owner`, else the session this command runs in.
+    /// Whose the records are: `--owner`, else the session this command runs in. `None` is nobody.
     pub(super) owner: Option<Owner>,
+    /// The session this command runs in.
+    session: Option<Owner>,
+    context: &'a Context,
+}
+
+/// The option `--owner`, the same in every command of the gate.
+#[derive(Debug, clap::Args)]
+pub(super) struct OwnerArg {
+    /// Session that acts; by default the one that runs the command
+    ///
+    /// The default is CLAUDE_CODE_SESSION_ID, which a Claude Code session sets for its commands. Where
+    /// that is not set either, or SESSION is empty, nobody does.
+    #[arg(long, value_name = "SESSION", allow_hyphen_values = true)]
+    pub(super) owner: Option<String>,
 }
 
 impl<'a> Desk<'a> {
     /// Opens the project's ledger for the session `owner`, else for the one that the client names.
     pub(super) fn open(context: &'a Context, owner: Option<&str>) -> Result<Self, Failure> {
-        let project = context.project()?;
         let session = context.env().text("CLAUDE_CODE_SESSION_ID");
-        let owner = owner.or(session).map(Owner::new).transpose()?;
+        let session = session.map(Owner::new).transpose()?;
+        let owner = match owner {
+            None => session.clone(),
+            Some("") => None,
+            Some(owner) => Some(Owner::new(owner)?),
+        };
         Ok(Self {
             store: context.store()?,
             clock: context.clock()?,
-            place: Place {
-                top: project.top.clone(),
-                ..Place::of(&project.location)
-            },
+            place: Place::of_project(context.project()?),
             owner,
+            session,
+            context,
         })
     }
 
@@ -39,7 +58,7 @@ impl<'a> Desk<'a> {
             store: self.store,
             clock: &self.clock,
             place: &self.place,
-            session: self.owner.as_ref(),
+            session: self.session.as_ref().or(self.owner.as_ref()),
         }
     }
 
@@ -53,5 +72,47 @@ impl<'a> Desk<'a> {
             )
         })?;
         Tree::open(top).map_err(|error| Failure::new(Exit::Fatal, error.to_string()))
+    }
+
+    /// Prints the one line that says what was recorded.
+    pub(super) fn report(&self, record: &Record, text: &str) -> Result<(), Failure> {
+        let ui = &self.context.ui;
+        if ui.format() == Format::Json {
+            return ui.raw_json(&record::json(record, &[]));
+        }
+        if ui.talk() == Talk::Quiet {
+            return Ok(());
+        }
+        ui.line(format_args!("{} [{}]", one_line(text), record.id.short()))
+    }
+
+    /// Says what a verdict or a deferral met that its line does not tell.
+    pub(super) fn caution(&self, recorded: &Recorded) {
+        use crate::gate::Closing;
+        let ui = &self.context.ui;
+        let task = recorded.record.task.as_deref().unwrap_or_default();
+        match recorded.closing {
+            Closing::NeverOpened => {
+                let exception = recorded.records.last().map(|record| record.id.short());
+                ui.warn(format_args!(
+                    "'{task}' was never opened; the GATE-EXCEPTION [{}] says so",
+                    exception.unwrap_or_default()
+                ));
+            }
+            Closing::Amended => ui.warn(format_args!(
+                "'{task}' is not open any more; this amends what was recorded"
+            )),
+            Closing::Closed | Closing::StillOpen => {}
+        }
+        if let Some(owner) = &recorded.closed_for {
+            ui.warn(format_args!(
+                "'{task}' is owned by session '{owner}'; no session was named here"
+            ));
+        }
+        if let Some(reason) = &recorded.pending {
+            ui.warn(format_args!(
+                "recorded, and git does not see it yet: {reason}"
+            ));
+        }
     }
 }

@@ -3,9 +3,13 @@
 //! A command parses, calls one operation, and prints. The clap tree in here is the only description of
 //! the command line; the reference page and the manual pages are made from it.
 
+mod adopt;
 mod agents;
+mod bar;
 mod completions;
 mod compress;
+mod decide;
+mod defer;
 mod desk;
 mod doctor;
 mod handoff;
@@ -15,12 +19,15 @@ mod manual;
 mod parse;
 mod protocol;
 mod record;
+mod retract;
 mod show;
 mod spec;
 mod start;
 mod sync;
+mod task;
 mod tiers;
 mod uninstall;
+mod verdict;
 
 pub use manual::{pages, reference};
 pub use parse::{Parsed, parse, tree};
@@ -33,6 +40,13 @@ use crate::ui::{Context, Exit, Failure};
 /// The commands of this module.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Adopt(adopt::Args),
+    Bar(bar::Args),
+    Decide(decide::Args),
+    Defer(defer::Args),
+    Retract(retract::Args),
+    Task(task::Args),
+    Verdict(verdict::Args),
     Agents(agents::Args),
     Completions(completions::Args),
     #[command(hide = true)]
@@ -53,6 +67,13 @@ pub enum Command {
 /// Runs a command.
 pub fn run(command: &Command, context: &Context) -> Result<Exit, Failure> {
     match command {
+        Command::Adopt(args) => adopt::run(args, context),
+        Command::Bar(args) => bar::run(args, context),
+        Command::Decide(args) => decide::run(args, context),
+        Command::Defer(args) => defer::run(args, context),
+        Command::Retract(args) => retract::run(args, context),
+        Command::Task(args) => task::run(args, context),
+        Command::Verdict(args) => verdict::run(args, context),
         Command::Agents(args) => agents::run(args, context),
         Command::Compress(args) => compress::run(args, context),
         Command::Completions(args) => completions::run(args, context),

@@ -29,6 +29,8 @@ pub struct NewVerdict {
     pub verdict: Verdict,
     /// The evidence, byte for byte.
     pub bytes: Vec<u8>,
+    /// What else the record names by digest: a long delta.
+    pub blobs: Vec<Vec<u8>>,
     pub secrets: Secrets,
 }
 
@@ -75,19 +77,18 @@ pub fn record(gate: &Gate<'_>, new: NewVerdict) -> Result<Recorded, Error> {
         owner,
         mut verdict,
         bytes,
+        mut blobs,
         ..
     } = new;
     verdict.evidence = Evidence::of(&bytes);
-    let evidence = if verdict.evidence.stored().is_some() {
-        vec![bytes]
-    } else {
-        Vec::new()
-    };
+    if verdict.evidence.stored().is_some() {
+        blobs.push(bytes);
+    }
     let mut draft = Draft::new(Body::Verdict(Box::new(verdict)));
     draft.criterion = Some(criterion);
     draft.task = Some(task);
     draft.owner = owner;
-    write(gate, "record a verdict for", draft, evidence)
+    write(gate, "record a verdict for", draft, blobs)
 }
 
 /// Closes a task without a verdict, honestly: the reason is recorded, and a DEFERRED-VERDICT line says

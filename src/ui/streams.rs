@@ -99,8 +99,11 @@ impl Ui {
         }
     }
 
-    /// Warns; the command goes on.
+    /// Warns, unless `--quiet`; the command goes on.
     pub fn warn(&self, text: impl Display) {
+        if self.talk() == Talk::Quiet {
+            return;
+        }
         let text = text.to_string();
         match self.format() {
             Format::Text => self.say(&format!("warning: {}", printable(&text))),

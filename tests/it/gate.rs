@@ -96,6 +96,7 @@ fn verdict(task: &str, outcome: Outcome, owner: Option<&str>, bytes: &[u8]) -> N
             import: None,
         },
         bytes: bytes.to_vec(),
+        blobs: Vec::new(),
         secrets: Secrets::Refuse,
     }
 }

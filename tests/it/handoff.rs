@@ -73,6 +73,7 @@ impl Site {
             owner: Some(sid()),
             verdict,
             bytes: b"3 passed\nall\tgood".to_vec(),
+            blobs: Vec::new(),
             secrets: Secrets::Refuse,
         };
         let recorded = gate::record(&self.gate(), new).unwrap();
