@@ -170,11 +170,14 @@ fn misuse(args: &[OsString]) -> Exit {
         match word.to_str() {
             Some("-C" | "--git-dir") => _ = words.next(),
             Some("merge-driver") => return Exit::No,
-            Some("--compat") => return Exit::Block,
             Some("git-hook" | "statusline") => return Exit::Done,
             Some(option) if option.starts_with('-') => {}
             _ => break,
         }
     }
-    Exit::Usage
+    let mut options = args.iter().skip(1).take_while(|word| *word != "--");
+    match options.any(|word| word == "--compat") {
+        true => Exit::Block,
+        false => Exit::Usage,
+    }
 }

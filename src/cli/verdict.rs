@@ -28,9 +28,21 @@ use crate::{
     override_usage = "git-operator verdict [OPTIONS] <TASK> <CRITERION> [EVIDENCE] <PASS|FAIL|MOOT>"
 )]
 pub struct Args {
-    /// Task, criterion, evidence (where it is no file), outcome: PASS, FAIL or MOOT
-    #[arg(num_args = 0..=4, allow_hyphen_values = true, value_name = "WORD")]
-    words: Vec<OsString>,
+    /// Name of the task
+    #[arg(allow_hyphen_values = true)]
+    task: Option<OsString>,
+
+    /// What the verdict is on, one line of the acceptance bar
+    #[arg(allow_hyphen_values = true)]
+    criterion: Option<OsString>,
+
+    /// What the verdict rests on; with three words this is the outcome
+    #[arg(allow_hyphen_values = true)]
+    evidence: Option<OsString>,
+
+    /// PASS, FAIL or MOOT
+    #[arg(allow_hyphen_values = true)]
+    outcome: Option<OsString>,
 
     /// Take the evidence from FILE; - is stdin
     #[arg(long, value_name = "FILE")]
@@ -66,16 +78,25 @@ pub struct Args {
     engagement: String,
 }
 
+impl Args {
+    fn words(&self) -> Vec<&OsStr> {
+        [&self.task, &self.criterion, &self.evidence, &self.outcome]
+            .into_iter()
+            .filter_map(Option::as_deref)
+            .collect()
+    }
+}
+
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     if let Some(reason) = &args.defer {
-        let [task] = args.words.as_slice() else {
+        let [task] = args.words()[..] else {
             return Err(Failure::usage("cannot defer: --defer takes one task"));
         };
         let desk = Desk::open(context, args.owner.owner.as_deref())?;
         return defer::defer(text("task id", task)?, reason, &desk);
     }
     if args.mark_handoff {
-        if !args.words.is_empty() {
+        if !args.words().is_empty() {
             return Err(Failure::usage(
                 "cannot mark a handoff: --mark-handoff takes no task",
             ));
@@ -173,7 +194,7 @@ enum Source {
 
 impl Given {
     fn read(args: &Args) -> Result<Self, Failure> {
-        let (task, criterion, evidence, outcome) = match args.words.as_slice() {
+        let (task, criterion, evidence, outcome) = match args.words()[..] {
             [task, criterion, outcome] => {
                 let source = match args.evidence_file.as_deref() {
                     None => Source::Stdin,
@@ -188,7 +209,7 @@ impl Given {
                 ));
             }
             [task, criterion, word, outcome] => {
-                (task, criterion, Source::Word(word.clone()), outcome)
+                (task, criterion, Source::Word(word.to_owned()), outcome)
             }
             _ => {
                 return Err(Failure::usage(

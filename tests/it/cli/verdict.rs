@@ -230,7 +230,7 @@ fn evidence_may_begin_with_a_dash() {
 #[test]
 fn what_looks_like_a_secret_is_refused_unless_it_is_meant() {
     let repo = opened(&["T"]);
-    let key = format!("AKIA{}", "QWERTYUIOPASDFGH");
+    let key = format!("AKIA{}", "QWERTY7IOPASD2GH");
     let output = repo
         .operator(["verdict", "T", "c", &key, "PASS", "--owner", "S1"])
         .run();
