@@ -124,6 +124,29 @@ fn a_retraction_counts_for_its_own_replica_and_owner() {
     );
 }
 
+#[test]
+fn a_record_answers_what_a_retracted_one_between_answered() {
+    let fail = seal(&verdict(Outcome::Fail, Opened::Never, &[]), 1, 1);
+    let wrong = seal(&verdict(Outcome::Fail, Opened::Never, &[&fail]), 2, 1);
+    let retract = seal(
+        &draft(Body::Retract(Retract {
+            of: wrong.id,
+            why: "wrong".to_owned(),
+        })),
+        3,
+        1,
+    );
+    let pass = seal(&verdict(Outcome::Pass, Opened::Never, &[&wrong]), 4, 1);
+    assert_eq!(
+        state(&[&fail, &wrong, &retract]),
+        Some(State::Agreed(Outcome::Fail))
+    );
+    assert_eq!(
+        state(&[&fail, &wrong, &retract, &pass]),
+        Some(State::Agreed(Outcome::Pass))
+    );
+}
+
 fn texts(ledger: &Ledger) -> Vec<String> {
     ledger
         .iter()

@@ -92,10 +92,7 @@ impl Ledger {
     /// Returns the records of `records` that no other of them names. Imported rows come before every
     /// record made here; among them the lower row of the file wins unless the stamps are equal.
     fn heads<'a>(&self, records: &[&'a Record]) -> Vec<&'a Record> {
-        let named: BTreeSet<RecordId> = records
-            .iter()
-            .flat_map(|record| record.after.iter().copied())
-            .collect();
+        let named = self.named(records);
         let (imported, made): (Vec<&Record>, Vec<&Record>) = records
             .iter()
             .copied()
@@ -106,6 +103,23 @@ impl Ledger {
         made.into_iter()
             .filter(|record| !named.contains(&record.id))
             .collect()
+    }
+
+    /// Returns the ids that come before one of `records`, also by way of a record that does not count.
+    fn named(&self, records: &[&Record]) -> BTreeSet<RecordId> {
+        let counts: BTreeSet<RecordId> = records.iter().map(|record| record.id).collect();
+        let mut pending: Vec<RecordId> = records
+            .iter()
+            .flat_map(|record| record.after.iter().copied())
+            .collect();
+        let mut named = BTreeSet::new();
+        while let Some(id) = pending.pop() {
+            let passes = named.insert(id) && !counts.contains(&id);
+            if let (true, Some(record)) = (passes, self.get(&id)) {
+                pending.extend(&record.after);
+            }
+        }
+        named
     }
 
     fn imported_heads<'a>(&self, mut rows: Vec<&'a Record>) -> Vec<&'a Record> {

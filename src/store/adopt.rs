@@ -239,7 +239,11 @@ impl Transaction<'_> {
     }
 
     /// Appends the lines of a tip that is not united, those that are not here yet.
-    fn append_lines(&mut self, tip: Oid, lines: Vec<(RecordId, String)>) -> Result<u64, Error> {
+    pub(super) fn append_lines(
+        &mut self,
+        tip: Oid,
+        lines: Vec<(RecordId, String)>,
+    ) -> Result<u64, Error> {
         let known = self.load()?;
         let mut seen: HashSet<RecordId> = known
             .iter()

@@ -29,7 +29,7 @@ const MAX_SEQ: u64 = 1 << 52;
 /// stop the process wait as long.
 pub struct Transaction<'store> {
     pub(super) store: &'store Store,
-    clock: Clock,
+    pub(super) clock: Clock,
     pub(super) state: State,
     pub(super) tips: Tips,
     /// What is newest on the tasks this transaction dealt with.

@@ -1,10 +1,7 @@
 //! The decisions of this clone that nobody has presented yet: one file each, written only by commands
 //! of this clone. A Stop asks for them.
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::{fs, io, path::Path};
 
 use serde::{Deserialize, Serialize};
 
@@ -95,15 +92,15 @@ pub(super) fn apply(operator: &Path, record: &Record) -> Result<(), Error> {
     if decision.decision.wants_presenting() {
         put(operator, record, decision)?;
     }
-    for id in &decision.covers {
-        let path = path(operator, id);
-        match fs::remove_file(&path) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(Error::write(path)(error)),
-        }
-    }
-    Ok(())
+    decision
+        .covers
+        .iter()
+        .try_for_each(|id| remove(operator, id))
+}
+
+/// Takes a decision off the list.
+pub(super) fn remove(operator: &Path, id: &RecordId) -> Result<(), Error> {
+    files::remove(operator, &format!("{DIR}/{id}"))
 }
 
 fn put(operator: &Path, record: &Record, decision: &Decision) -> Result<(), Error> {
@@ -117,8 +114,4 @@ fn put(operator: &Path, record: &Record, decision: &Decision) -> Result<(), Erro
     };
     let text = serde_json::to_string(&raw).expect("strings always serialize");
     files::replace(operator, &format!("{DIR}/{}", record.id), text.as_bytes())
-}
-
-fn path(operator: &Path, id: &RecordId) -> PathBuf {
-    operator.join(DIR).join(id.as_str())
 }

@@ -16,6 +16,7 @@ mod history;
 mod index;
 mod journal;
 mod lock;
+mod mend;
 mod message;
 mod object;
 mod query;
@@ -39,6 +40,7 @@ pub use append::{Committed, Transaction};
 pub use error::Error;
 pub use history::{Append, Newest};
 pub use lock::Wait;
+pub use mend::TakenOver;
 pub use state::State;
 pub use warning::Warning;
 

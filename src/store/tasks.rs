@@ -108,6 +108,11 @@ fn name(task: &str) -> String {
     format!("{DIR}/{}", &Digest::of(task.as_bytes()).to_hex()[..32])
 }
 
+/// Removes the file of a task.
+pub(super) fn remove(operator: &Path, task: &TaskId) -> Result<(), Error> {
+    files::remove(operator, &name(task.as_str()))
+}
+
 fn read_file(path: &Path) -> Result<Option<OpenTask>, String> {
     let meta = match fs::symlink_metadata(path) {
         Ok(meta) => meta,
@@ -180,6 +185,16 @@ impl OpenTask {
             time: record.time,
             heads: Heads::default(),
         })
+    }
+
+    /// Takes in an adoption that answers this opening.
+    pub(super) fn follow(&mut self, record: &Record) {
+        if let (Body::Adopt(_), Some(opened)) = (&record.body, record.opened.id())
+            && opened == self.opened
+        {
+            let owner = record.owner.as_deref();
+            self.owner = owner.and_then(|name| Owner::new(name).ok());
+        }
     }
 
     fn to_text(&self) -> String {
@@ -324,14 +339,9 @@ impl Effects {
         match (&record.body, &mut open) {
             (Body::Task(_), Some(open)) if open.opened == record.id => {}
             (Body::Task(_), slot) => *slot = OpenTask::of(record),
-            (Body::Adopt(_), Some(open)) if record.opened.id() == Some(open.opened) => {
-                open.owner = record
-                    .owner
-                    .as_deref()
-                    .and_then(|name| Owner::new(name).ok());
-            }
             (_, Some(known)) if known.is_closed_by(record) => open = None,
-            (_, Some(_) | None) => {}
+            (_, Some(known)) => known.follow(record),
+            (_, None) => {}
         }
         self.changed.insert(task.to_string(), open);
         Ok(())

@@ -6,6 +6,7 @@ mod concurrent;
 mod damage;
 mod index;
 mod kill;
+mod mend;
 mod tasks;
 mod union;
 
