@@ -57,7 +57,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
             let context = Context::new(options);
             settle(&context, ui::caught(|| cli::run(&command, &context)))
         }
-        Parsed::Protocol(_, protocol) => answer(&protocol).into(),
+        Parsed::Protocol(options, protocol) => answer(&protocol, options).into(),
         Parsed::Text(text) => {
             let context = Context::new(Options::default());
             settle(&context, context.ui.print(text).map(|()| Exit::Done))
@@ -71,10 +71,11 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
 }
 
 /// Each protocol decides by itself what a failure looks like.
-fn answer(protocol: &Protocol) -> Exit {
+fn answer(protocol: &Protocol, options: Options) -> Exit {
     match protocol {
         Protocol::Hook { event } => agent_hook::run(event.as_deref()),
         Protocol::MergeDriver { files } => merge_driver::run(files),
+        Protocol::GitHook { name, args } => git_hook::run(name, args, options),
         Protocol::Statusline { .. } => status_line::run(),
     }
 }

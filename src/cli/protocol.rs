@@ -26,6 +26,23 @@ pub enum Protocol {
         files: Vec<OsString>,
     },
 
+    /// Answer a git hook
+    ///
+    /// NAME is the hook's, ARG what git gave it; its stdin is read here. Exits 0 whatever goes wrong, but
+    /// for a pre-push where `operator.prePush` is `verify`.
+    #[command(hide = true)]
+    GitHook {
+        /// Name of the hook, such as post-commit
+        name: String,
+        /// What git called the hook with
+        #[arg(
+            value_name = "ARG",
+            trailing_var_arg = true,
+            allow_hyphen_values = true
+        )]
+        args: Vec<OsString>,
+    },
+
     /// Print the status line of a Claude Code session
     ///
     /// Reads the client's JSON from stdin and prints one line, or nothing; always exits 0.

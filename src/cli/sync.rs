@@ -22,6 +22,9 @@ pub struct Args {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+    /// Nobody waits for this sync: keep why it failed for doctor
+    #[arg(long, hide = true)]
+    beside: bool,
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
@@ -38,7 +41,12 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         },
         prompts: context.ui.is_watched(),
     };
-    let report = sync::sync(context.store()?, &context.clock()?, &request)?;
+    let store = context.store()?;
+    let outcome = sync::sync(store, &context.clock()?, &request);
+    if args.beside {
+        sync::note_outcome(store, outcome.as_ref().err())?;
+    }
+    let report = outcome?;
     for lost in &report.lost {
         let now = lost.now.map_or_else(
             || "is gone there".to_owned(),

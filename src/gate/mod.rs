@@ -10,7 +10,7 @@ mod error;
 mod handoff;
 mod legacy;
 mod open;
-mod run;
+mod rewrite;
 mod session;
 mod stop;
 mod who;
@@ -23,7 +23,7 @@ pub use decide::{Mark, NewDecision, bar, decide, mark_handoff, retract};
 pub use error::{Error, quoted};
 pub use handoff::{Handoff, Section, handoff, write_handoff};
 pub use open::{Adopted, Opening, adopt, import_pending, open};
-pub use run::{Kept, Purpose, begin_attempt, check_output, end_attempt, record_run};
+pub use rewrite::rewritten;
 pub use session::{REFUSALS, Session, Sessions, Turn};
 pub use stop::{
     Answer, Background, Moment, Reason, Release, Survey, arm, fault, judge, note_session, survey,

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Error, Location, Repo, repo::Children};
+use super::{Error, HOOK_GUARD, Location, Repo, repo::Children};
 
 /// What a child left: its exit code and its streams.
 #[derive(Debug)]
@@ -148,6 +148,7 @@ impl Git<'_> {
             .current_dir(top.as_ref().unwrap_or(common_dir))
             .env_clear()
             .envs(self.repo.env.child_vars())
+            .env(HOOK_GUARD, "1")
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -33,6 +33,9 @@ const LOCAL: [&str; 24] = [
     "GIT_WORK_TREE",
 ];
 
+/// Set for every git we start: hooks that run below it are ours to leave alone.
+pub const HOOK_GUARD: &str = "GIT_OPERATOR_HOOK";
+
 /// The environment as a front end received it; nothing below reads the process's own.
 #[derive(Clone, Default)]
 pub struct Env {

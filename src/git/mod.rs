@@ -42,7 +42,7 @@ pub use child::{Finished, Git};
 pub use clock::Clock;
 pub use commit::NewCommit;
 pub use config::Config;
-pub use env::Env;
+pub use env::{Env, HOOK_GUARD};
 pub use error::Error;
 pub use head::Head;
 pub use identity::{Identity, Role};

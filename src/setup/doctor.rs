@@ -17,6 +17,7 @@ use crate::{
     git::Repo,
     model::Owner,
     store::{Store, tasks},
+    sync,
 };
 
 /// How bad a finding is.
@@ -96,6 +97,10 @@ pub fn doctor(
         locks(repo, &mut found);
     }
     ledger(store, &mut found);
+    if let Some(reason) = sync::last_failure(store) {
+        let what = format!("the last sync beside a push failed: {reason}");
+        found.push(Finding::note(what).fix("git operator sync"));
+    }
     tasks_and_sessions(place, now, &mut found)?;
     found.sort_by_key(|finding| std::cmp::Reverse(finding.weight));
     Ok(found)

@@ -55,10 +55,9 @@ pub(super) fn put(plan: &mut Plan<'_>, repo: &Repo, place: HookPlace) -> Result<
                 return put_config(plan, repo);
             }
             match manager(plan.top, repo)? {
-                Some(name) => snippet(plan, &name),
-                None => return put_files(plan, repo),
+                Some(name) => snippet(plan, repo, &name),
+                None => put_files(plan, repo),
             }
-            Ok(())
         }
     }
 }
@@ -94,19 +93,38 @@ fn manager(top: &Path, repo: &Repo) -> Result<Option<String>, Error> {
     Ok((!path.is_empty()).then(|| format!("core.hooksPath {path}")))
 }
 
-fn snippet(plan: &mut Plan<'_>, manager: &str) {
-    for (name, _) in HOOKS.iter().filter(|(name, _)| *name != "pre-push") {
-        let line = format!("add to its {name} hook: git-operator git-hook {name} \"$@\" || :");
+/// Returns the hooks that are wanted: pre-push only where `operator.prePush` asks for it.
+fn wanted(repo: &Repo) -> Result<Vec<(&'static str, &'static str)>, Error> {
+    let asked = repo.config()?.text("operator.prePush");
+    let pushes = matches!(asked.as_deref(), Some("sync" | "verify"));
+    let hooks = HOOKS.into_iter();
+    Ok(hooks
+        .filter(|(name, _)| pushes || *name != "pre-push")
+        .collect())
+}
+
+fn snippet(plan: &mut Plan<'_>, repo: &Repo, manager: &str) -> Result<(), Error> {
+    for (name, _) in wanted(repo)? {
+        let line = format!(
+            "add to its {name} hook: git-operator git-hook {name} \"$@\"{}",
+            otherwise(name)
+        );
         plan.say(
             Act::Warned,
             format!("hooks are managed by {manager}"),
             Some(&line),
         );
     }
+    Ok(())
+}
+
+/// What follows a call of us: only a pre-push may say no.
+fn otherwise(name: &str) -> &'static str {
+    if name == "pre-push" { "" } else { " || :" }
 }
 
 fn put_config(plan: &mut Plan<'_>, repo: &Repo) -> Result<(), Error> {
-    for (name, _) in HOOKS.iter().filter(|(name, _)| *name != "pre-push") {
+    for (name, _) in wanted(repo)? {
         let section = format!("hook.git-operator-{name}");
         plan.set(
             &format!("{section}.command"),
@@ -141,7 +159,7 @@ fn put_files(plan: &mut Plan<'_>, repo: &Repo) -> Result<(), Error> {
         );
         return Ok(());
     };
-    for (name, text) in HOOKS.iter().filter(|(name, _)| *name != "pre-push") {
+    for (name, text) in wanted(repo)? {
         put_file(plan, &dir.join(name), name, text)?;
     }
     Ok(())
@@ -193,15 +211,19 @@ fn merged(before: Option<&[u8]>, name: &str, text: &str) -> Option<String> {
 
 /// Returns the lines that call us in front of somebody's hook and hand the hook its standard input.
 fn call(name: &str) -> String {
-    if name != "post-rewrite" {
+    if !matches!(name, "post-rewrite" | "pre-push") {
         return format!(
             "if command -v git-operator >/dev/null 2>&1; then git-operator git-hook {name} \"$@\" </dev/null || :; fi\n"
         );
     }
+    let failed = match name {
+        "pre-push" => "{ rm -f \"$operator_stdin\"; exit 1; }",
+        _ => ":",
+    };
     format!(
         "if command -v git-operator >/dev/null 2>&1 && operator_stdin=$(mktemp); then\n\
          cat >\"$operator_stdin\"\n\
-         git-operator git-hook {name} \"$@\" <\"$operator_stdin\" || :\n\
+         git-operator git-hook {name} \"$@\" <\"$operator_stdin\" || {failed}\n\
          exec <\"$operator_stdin\"\n\
          rm -f \"$operator_stdin\"\n\
          fi\n"
@@ -281,10 +303,10 @@ pub(super) fn check(top: &Path, repo: &Repo, found: &mut Vec<Finding>) -> Result
         found.push(Finding::fault(what));
         return Ok(());
     }
-    let silent: Vec<&str> = HOOKS
-        .iter()
-        .filter(|(name, _)| *name != "pre-push" && !calls_us(&dir.join(name)))
-        .map(|(name, _)| *name)
+    let silent: Vec<&str> = wanted(repo)?
+        .into_iter()
+        .filter(|(name, _)| !calls_us(&dir.join(name)))
+        .map(|(name, _)| name)
         .collect();
     if silent.is_empty() {
         return Ok(());

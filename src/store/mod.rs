@@ -19,6 +19,7 @@ mod lock;
 mod mend;
 mod message;
 mod object;
+mod pins;
 mod query;
 mod read;
 mod redact;
@@ -41,6 +42,7 @@ pub use error::Error;
 pub use history::{Append, Newest};
 pub use lock::Wait;
 pub use mend::TakenOver;
+pub use pins::{PINS, Reach};
 pub use state::State;
 pub use warning::Warning;
 

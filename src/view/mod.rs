@@ -4,6 +4,7 @@
 mod diff;
 mod line;
 mod merge;
+pub mod notes;
 mod sort;
 
 pub use line::{Document, Kind, Line, Row, View};

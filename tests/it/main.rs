@@ -8,6 +8,7 @@ mod docs;
 mod fixtures;
 mod gate;
 mod git;
+mod git_hook;
 mod handoff;
 mod layers;
 mod merge_driver;

@@ -4,7 +4,6 @@ mod charter;
 mod commands;
 mod launcher;
 mod manifest;
-mod promises;
 mod release;
 mod workflows;
 
