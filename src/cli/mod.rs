@@ -20,6 +20,7 @@ mod parse;
 mod protocol;
 mod record;
 mod retract;
+mod run;
 mod show;
 mod spec;
 mod start;
@@ -28,6 +29,7 @@ mod task;
 mod tiers;
 mod uninstall;
 mod verdict;
+mod verify;
 
 pub use manual::{pages, reference};
 pub use parse::{Parsed, parse, tree};
@@ -55,6 +57,7 @@ pub enum Command {
     Handoff(handoff::Args),
     InstallMan(install_man::Args),
     Log(Box<log::Args>),
+    Run(run::Args),
     Show(show::Args),
     Spec(spec::Args),
     #[command(visible_alias = "init")]
@@ -62,6 +65,7 @@ pub enum Command {
     Sync(sync::Args),
     Tiers(tiers::Args),
     Uninstall(uninstall::Args),
+    Verify(verify::Args),
 }
 
 /// Runs a command.
@@ -81,11 +85,13 @@ pub fn run(command: &Command, context: &Context) -> Result<Exit, Failure> {
         Command::Handoff(args) => handoff::run(args, context),
         Command::InstallMan(args) => install_man::run(args, context),
         Command::Log(args) => log::run(args, context),
+        Command::Run(args) => run::run(args, context),
         Command::Show(args) => show::run(args, context),
         Command::Spec(args) => spec::run(args, context),
         Command::Start(args) => start::run(args, context),
         Command::Sync(args) => sync::run(args, context),
         Command::Tiers(args) => tiers::run(args, context),
         Command::Uninstall(args) => uninstall::run(args, context),
+        Command::Verify(args) => verify::run(args, context),
     }
 }

@@ -115,25 +115,27 @@ fn check_evidence(new: &NewVerdict) -> Result<(), Error> {
             limit: EVIDENCE_LIMIT,
         });
     }
-    if new.secrets == Secrets::Refuse
-        && let Some(found) = secret::secrets(&new.bytes).first()
-    {
-        return Err(Error::Secret {
-            task: task(),
+    check_secrets(&new.task, &new.bytes, new.secrets)
+}
+
+pub(super) fn check_secrets(task: &TaskId, bytes: &[u8], secrets: Secrets) -> Result<(), Error> {
+    match secret::secrets(bytes).first() {
+        Some(found) if secrets == Secrets::Refuse => Err(Error::Secret {
+            task: task.clone(),
             what: found.kind.to_string(),
-        });
+        }),
+        Some(_) | None => Ok(()),
     }
-    Ok(())
 }
 
 /// How the ledger knows a task that a record speaks of.
-enum Known {
+pub(super) enum Known {
     Open { closed_for: Option<Owner> },
     Before,
     Never,
 }
 
-fn write(
+pub(super) fn write(
     gate: &Gate<'_>,
     verb: &'static str,
     mut draft: Draft,
@@ -168,7 +170,7 @@ fn write(
 }
 
 /// Names the opening that the record answers, and refuses a task of another session.
-fn answer(
+pub(super) fn answer(
     tx: &mut Transaction<'_>,
     verb: &'static str,
     task: &TaskId,

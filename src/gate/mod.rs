@@ -11,6 +11,7 @@ mod handoff;
 mod legacy;
 mod open;
 mod rewrite;
+mod run;
 mod session;
 mod stop;
 mod who;
@@ -24,6 +25,7 @@ pub use error::{Error, quoted};
 pub use handoff::{Handoff, Section, handoff, write_handoff};
 pub use open::{Adopted, Opening, adopt, import_pending, open};
 pub use rewrite::rewritten;
+pub use run::{Kept, Purpose, begin_attempt, check_output, end_attempt, record_run};
 pub use session::{REFUSALS, Session, Sessions, Turn};
 pub use stop::{
     Answer, Background, Moment, Reason, Release, Survey, arm, fault, judge, note_session, survey,

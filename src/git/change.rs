@@ -1,8 +1,8 @@
 //! The change a branch makes to what it is to land on, and how it is known again elsewhere.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{Error, Head, Repo, Snapshot, Until};
+use super::{Error, Head, Repo, Snapshot, Until, snapshot::Quarantine};
 use crate::model::{Change, DeltaEntry, Digest, Oid, RepoPath, json::Value};
 
 /// Beyond so many paths no patch id is asked for.
@@ -47,6 +47,22 @@ impl Repo {
             }
         }
         Ok(None)
+    }
+
+    /// Returns the names a landing branch may have, best first, those that are there.
+    pub fn landing_branches(&self) -> Result<Vec<String>, Error> {
+        let mut found = Vec::new();
+        for name in self.landing_refs()? {
+            let branch = match name.strip_prefix("refs/remotes/origin/") {
+                Some("HEAD") => continue,
+                Some(branch) => format!("refs/heads/{branch}"),
+                None => name.clone(),
+            };
+            if self.read_ref(&name)?.is_some() && !found.contains(&branch) {
+                found.push(branch);
+            }
+        }
+        Ok(found)
     }
 
     fn landing_refs(&self) -> Result<Vec<String>, Error> {
@@ -120,7 +136,7 @@ impl Repo {
     }
 
     /// Returns git's verbatim patch ids of a stream of patches, each with the id its header named.
-    pub fn patch_ids(&self, patches: Vec<u8>) -> Result<Vec<(Oid, Oid)>, Error> {
+    fn patch_ids(&self, patches: Vec<u8>) -> Result<Vec<(Oid, Oid)>, Error> {
         let git = self.forced(&["patch-id", "--verbatim"]).stdin(patches);
         let output = String::from_utf8_lossy(&git.output()?).into_owned();
         let pair = |line: &str| {
@@ -130,17 +146,79 @@ impl Repo {
         Ok(output.lines().filter_map(pair).collect())
     }
 
-    /// Returns the patches between pairs of root trees, by one child; each begins with a line that
-    /// names its pair.
-    pub fn patches(&self, pairs: &[(Oid, Oid)]) -> Result<Vec<u8>, Error> {
+    /// Returns the verbatim patch ids between pairs of root trees, by two children whatever their
+    /// number; a pair without a difference has none.
+    pub fn patch_ids_of(&self, pairs: &[(Oid, Oid)]) -> Result<HashMap<(Oid, Oid), Oid>, Error> {
         let mut args = vec!["diff-tree", "--stdin"];
         args.extend(PATCH);
         args.extend(["--", ".", ":(exclude,top).operator"]);
-        let lines: Vec<String> = pairs
+        let line = |(old, new): &(Oid, Oid)| format!("{old} {new}");
+        let lines: Vec<String> = pairs.iter().map(line).collect();
+        let stdin = lines
             .iter()
-            .map(|(old, new)| format!("{old} {new}\n"))
+            .map(|line| format!("{line}\n"))
+            .collect::<String>();
+        let output = self.forced(&args).stdin(stdin).output()?;
+        // patch-id names a patch by the first id of its header, which pairs may share.
+        let places: HashMap<&[u8], usize> = lines
+            .iter()
+            .enumerate()
+            .map(|(at, line)| (line.as_bytes(), at))
             .collect();
-        self.forced(&args).stdin(lines.concat()).output()
+        let mut patches = Vec::with_capacity(output.len());
+        for text in output.split_inclusive(|c| *c == b'\n') {
+            match places.get(text.trim_ascii_end()) {
+                Some(at) => patches.extend_from_slice(self.numbered(*at).as_bytes()),
+                None => patches.extend_from_slice(text),
+            }
+        }
+        let ids = self.patch_ids(patches)?;
+        let by_name: HashMap<String, Oid> = ids.iter().map(|(id, of)| (of.to_hex(), *id)).collect();
+        let found = pairs.iter().enumerate().filter_map(|(at, pair)| {
+            let id = by_name.get(self.numbered(at).trim_end())?;
+            Some((*pair, *id))
+        });
+        Ok(found.collect())
+    }
+
+    /// Returns a header line that names no object and only this number.
+    fn numbered(&self, at: usize) -> String {
+        format!("{:0width$x}\n", at + 1, width = self.hash_kind().hex_len())
+    }
+
+    /// Returns what merging each of `heads` into `onto` makes of the subject; `None` where they
+    /// conflict. One child for all; nothing of the repository is written.
+    pub fn merged_subjects(&self, onto: Oid, heads: &[Oid]) -> Result<Vec<Option<Oid>>, Error> {
+        let quarantine = Quarantine::apart(self)?;
+        let args = [
+            "merge-tree",
+            "--write-tree",
+            "--stdin",
+            "--no-messages",
+            "--name-only",
+        ];
+        let lines: String = heads
+            .iter()
+            .map(|head| format!("{onto} {head}\n"))
+            .collect();
+        let git = self.forced(&args).stdin(lines);
+        let output = git
+            .env("GIT_OBJECT_DIRECTORY", quarantine.objects())
+            .output()?;
+        let reader = self.over(quarantine.objects())?;
+        let mut items = output.split(|c| *c == 0);
+        let mut subjects = Vec::new();
+        for _ in heads {
+            let (Some(status), Some(tree)) = (items.next(), items.next()) else {
+                break;
+            };
+            while items.next().is_some_and(|item| !item.is_empty()) {}
+            let clean = status == b"1";
+            let tree = super::refs::oid_of("the tree merged", tree)?;
+            subjects.push(clean.then(|| reader.subject_tree(tree)).transpose()?);
+        }
+        subjects.resize(heads.len(), None);
+        Ok(subjects)
     }
 }
 

@@ -83,6 +83,11 @@ impl Explain for Error {
 }
 
 impl Error {
+    /// Says whether an object is not there, for whatever reason.
+    pub fn is_absence(&self) -> bool {
+        matches!(self, Self::MissingObject { .. } | Self::Promised { .. })
+    }
+
     pub(crate) fn read(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::Read { path, source }

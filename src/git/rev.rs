@@ -49,6 +49,20 @@ impl Repo {
         }
     }
 
+    /// Returns the commit whose id begins with these hex digits; `None` when none or several do. No
+    /// child, no replace refs.
+    pub fn find_commit(&self, digits: &str) -> Option<Oid> {
+        let id = match digits.parse() {
+            Ok(id) if digits.len() == self.hash_kind().hex_len() => id,
+            _ => {
+                let prefix = gix::hash::Prefix::from_hex(digits).ok()?;
+                let found = self.odb.borrow().lookup_prefix(prefix, None).ok()??.ok()?;
+                super::object::oid_of(&found)
+            }
+        };
+        matches!(self.header(id), Ok((ObjectKind::Commit, _))).then_some(id)
+    }
+
     /// Follows tags to a commit; `None` when they end elsewhere.
     fn peel(&self, mut id: Oid) -> Result<Option<Oid>, Error> {
         loop {

@@ -3,6 +3,7 @@
 
 use std::{
     fs,
+    os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -100,43 +101,66 @@ pub struct Snapshot {
 impl Snapshot {
     /// Returns the directory of objects that the repository does not have, if there are any.
     pub fn objects(&self) -> Option<&Path> {
-        self.bench.as_ref().map(|bench| bench.objects.as_path())
+        self.bench.as_ref().map(|bench| bench.quarantine.objects())
     }
 }
 
-/// A temporary index and a quarantined object directory.
+/// An object directory of its own over the repository's.
+pub(super) struct Quarantine {
+    dir: tempfile::TempDir,
+    objects: PathBuf,
+}
+
+impl Quarantine {
+    /// Makes one among our own temporary files.
+    fn inside(repo: &Repo) -> Result<Self, Error> {
+        let parent = repo.operator_dir().join("tmp");
+        fs::create_dir_all(&parent).map_err(Error::write(&parent))?;
+        Self::new(
+            repo,
+            tempfile::Builder::new()
+                .prefix("snapshot.")
+                .tempdir_in(&parent),
+        )
+    }
+
+    /// Makes one outside the repository, for a reader.
+    pub(super) fn apart(repo: &Repo) -> Result<Self, Error> {
+        Self::new(
+            repo,
+            tempfile::Builder::new().prefix("git-operator.").tempdir(),
+        )
+    }
+
+    fn new(repo: &Repo, dir: std::io::Result<tempfile::TempDir>) -> Result<Self, Error> {
+        let dir = dir.map_err(Error::write("a temporary directory"))?;
+        let objects = dir.path().join("objects");
+        let info = objects.join("info");
+        fs::create_dir_all(&info).map_err(Error::write(&info))?;
+        let own = repo.common_dir().join("objects");
+        let line = [own.as_os_str().as_bytes(), b"\n"].concat();
+        let alternates = info.join("alternates");
+        fs::write(&alternates, line).map_err(Error::write(&alternates))?;
+        Ok(Self { dir, objects })
+    }
+
+    pub(super) fn objects(&self) -> &Path {
+        &self.objects
+    }
+}
+
+/// A temporary index and a quarantine.
 struct Bench {
     index: PathBuf,
-    objects: PathBuf,
-    _dir: tempfile::TempDir,
+    quarantine: Quarantine,
 }
 
 impl Bench {
     fn new(repo: &Repo) -> Result<Self, Error> {
-        let parent = repo.operator_dir().join("tmp");
-        fs::create_dir_all(&parent).map_err(Error::write(&parent))?;
-        let dir = tempfile::Builder::new()
-            .prefix("snapshot.")
-            .tempdir_in(&parent)
-            .map_err(Error::write(&parent))?;
-        let objects = dir.path().join("objects");
-        let info = objects.join("info");
-        fs::create_dir_all(&info).map_err(Error::write(&info))?;
-        let alternates = info.join("alternates");
-        let mut line = {
-            use std::os::unix::ffi::OsStrExt;
-            repo.common_dir()
-                .join("objects")
-                .as_os_str()
-                .as_bytes()
-                .to_vec()
-        };
-        line.push(b'\n');
-        fs::write(&alternates, line).map_err(Error::write(&alternates))?;
+        let quarantine = Quarantine::inside(repo)?;
         Ok(Self {
-            index: dir.path().join("index"),
-            objects,
-            _dir: dir,
+            index: quarantine.dir.path().join("index"),
+            quarantine,
         })
     }
 
@@ -151,7 +175,7 @@ impl Bench {
 
     fn bind<'repo>(&self, git: Git<'repo>) -> Git<'repo> {
         git.env("GIT_INDEX_FILE", &self.index)
-            .env("GIT_OBJECT_DIRECTORY", &self.objects)
+            .env("GIT_OBJECT_DIRECTORY", self.quarantine.objects())
     }
 }
 
@@ -415,7 +439,7 @@ impl Repo {
         let git = bench.bind(self.forced(&["write-tree", "--missing-ok"]));
         let output = until.bound(git).output()?;
         let root = super::refs::oid_of("the tree written", &output)?;
-        let reader = self.over(&bench.objects)?;
+        let reader = self.over(bench.quarantine.objects())?;
         let base = head.map(|head| self.commit(head)).transpose()?;
         Ok(Snapshot {
             root,
@@ -427,10 +451,7 @@ impl Repo {
 
     fn has_commit(&self, entry: &StatusEntry) -> bool {
         let Some(top) = self.top() else { return false };
-        let dir = {
-            use std::os::unix::ffi::OsStrExt;
-            top.join(std::ffi::OsStr::from_bytes(entry.path.as_bytes()))
-        };
+        let dir = { top.join(std::ffi::OsStr::from_bytes(entry.path.as_bytes())) };
         let inside = super::locate(&dir, &self.env().clone().hook())
             .ok()
             .flatten()

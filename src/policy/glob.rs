@@ -8,11 +8,11 @@ const LENGTH_LIMIT: usize = 512;
 
 /// A list of path patterns.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Globs(Vec<Pattern>);
+pub struct Globs(Vec<Pattern>);
 
 impl Globs {
     /// Accepts patterns; the error says which is wrong and why.
-    pub(super) fn new<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
+    pub fn new<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
         let mut globs = Self::default();
         for text in patterns {
             globs.0.push(parse(text)?);
@@ -22,7 +22,7 @@ impl Globs {
 
     /// Says whether the patterns choose `path`, which is relative to the top. A list that begins with
     /// `!` chooses all it does not take back.
-    pub(super) fn matches(&self, path: &str) -> bool {
+    pub fn matches(&self, path: &str) -> bool {
         let path = path.trim_start_matches('/');
         self.0
             .iter()

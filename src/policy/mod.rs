@@ -34,6 +34,7 @@ pub use case::{Case, Expect, Given};
 pub use diagnostic::{Code, Diagnostic, Place, Source};
 pub use event::{Action, EventName, Level};
 pub use facts::{Facts, FactsError, Shared};
+pub use glob::Globs;
 pub use load::{File, Policies};
 pub use policy::{Broken, Mode, OnError, Policy, Scope};
 pub use ruling::{Outcome, Ruling, Verdict};

@@ -3,8 +3,9 @@ use std::{io, path::PathBuf};
 use thiserror::Error;
 
 use crate::{
-    git,
+    gate, git,
     model::{Explain, Fault},
+    store,
 };
 
 /// Why evidence could not be captured or judged.
@@ -20,15 +21,37 @@ pub enum Error {
     NoSnapshot(String),
     #[error("cannot make the control run: {0}")]
     Control(io::Error),
+    #[error("cannot sign the record: {0}")]
+    Sign(String),
+    #[error("cannot sign the record: gpg.format '{0}' is none we know")]
+    SignFormat(String),
+    #[error("cannot check a signature: {0}")]
+    Keygen(io::Error),
+    #[error("cannot use '{}': {source}", path.display())]
+    Temporary { path: PathBuf, source: io::Error },
+    #[error("cannot read requirements '{at}': {reason}")]
+    Requirements { at: String, reason: String },
     #[error(transparent)]
     Git(#[from] git::Error),
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    #[error(transparent)]
+    Gate(#[from] gate::Error),
 }
 
 impl Explain for Error {
     fn fault(&self) -> Fault {
         match self {
             Self::NoWorktree | Self::Outside(_) | Self::NoDirectory(_) => Fault::Refused,
-            Self::NoSnapshot(_) | Self::Control(_) => Fault::Fatal,
+            Self::NoSnapshot(_)
+            | Self::Control(_)
+            | Self::Sign(_)
+            | Self::SignFormat(_)
+            | Self::Keygen(_)
+            | Self::Temporary { .. } => Fault::Fatal,
+            Self::Requirements { .. } => Fault::Undecided,
+            Self::Store(error) => error.fault(),
+            Self::Gate(error) => error.fault(),
             Self::Git(error) => error.fault(),
         }
     }
@@ -40,7 +63,14 @@ impl Explain for Error {
             | Self::Outside(_)
             | Self::NoDirectory(_)
             | Self::NoSnapshot(_)
-            | Self::Control(_) => None,
+            | Self::Control(_)
+            | Self::Sign(_)
+            | Self::SignFormat(_)
+            | Self::Keygen(_)
+            | Self::Temporary { .. }
+            | Self::Requirements { .. } => None,
+            Self::Store(error) => error.hint(),
+            Self::Gate(error) => error.hint(),
         }
     }
 }

@@ -1,12 +1,30 @@
 //! Evidence: the capture of a command's run, and the judging of records against commits.
 
+mod ask;
+mod binding;
 mod child;
+mod conduct;
+mod context;
 mod error;
+pub mod format;
+mod grade;
+mod integrity;
+pub mod judge;
 mod junit;
 mod lint;
+pub mod report;
+pub mod requirements;
 pub mod run;
+pub mod sign;
+mod source;
 mod spool;
+pub mod state;
 
+pub use ask::{Ask, Event, FETCH, verify};
+pub use binding::Binding;
 pub use child::Screen;
+pub use conduct::{Conducted, NewRun, append_signature, concluded, conduct, of_stamp};
 pub use error::Error;
+pub use grade::Grade;
+pub use report::{Finding, Report};
 pub use spool::Captured;

@@ -81,7 +81,8 @@ pub struct Prepared<'a> {
     /// The directory the command runs in, and the same relative to the top.
     dir: PathBuf,
     inside: PathBuf,
-    started: SystemTime,
+    /// Wall clock, ms since 1970.
+    started: u64,
 }
 
 /// Takes the first snapshot. Without one no run can be more than a run, so none begins.
@@ -113,6 +114,7 @@ pub fn prepare<'a>(repo: &'a Repo, plan: Plan<'a>) -> Result<Prepared<'a>, Error
     if !dir.is_dir() {
         return Err(Error::NoDirectory(inside));
     }
+    let started = plan.clock.wall_ms();
     Ok(Prepared {
         repo,
         plan,
@@ -120,7 +122,7 @@ pub fn prepare<'a>(repo: &'a Repo, plan: Plan<'a>) -> Result<Prepared<'a>, Error
         isolated,
         dir,
         inside,
-        started: UNIX_EPOCH,
+        started,
     })
 }
 
@@ -186,15 +188,14 @@ impl Prepared<'_> {
         Run {
             argv: texts(&self.plan.argv),
             cwd: self.inside.to_string_lossy().into_owned(),
-            started: self.plan.clock.wall_ms(),
+            started: self.started,
             ..Run::default()
         }
     }
 
     /// Runs the command to its end and concludes.
-    pub fn execute(mut self, screen: Screen<'_>) -> Result<(Stamped, Report), Error> {
+    pub fn execute(self, screen: Screen<'_>) -> Result<(Stamped, Report), Error> {
         let mut run = self.planned();
-        self.started = UNIX_EPOCH + Duration::from_millis(run.started);
         let line = self.line(&self.dir, self.plan.timeout);
         let ended = match child::run(&line, screen) {
             Ok(ended) => ended,
@@ -289,7 +290,7 @@ impl Prepared<'_> {
             return Ok(None);
         };
         let path = self.dir.join(file);
-        match read_report(&path, self.started) {
+        match read_report(&path, UNIX_EPOCH + Duration::from_millis(self.started)) {
             Ok(counts) => Ok(Some(counts)),
             Err(reason) => {
                 notes.push(format!("cannot read report '{}': {reason}", file.display()));

@@ -47,3 +47,11 @@ fn the_manual_pages_are_made_from_the_command_line() {
         }
     }
 }
+
+#[test]
+fn the_schema_of_requirements_is_the_readers() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let schema = git_operator::verify::requirements::schema();
+    let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+    check(&docs.join("requirements.schema.json"), &text);
+}

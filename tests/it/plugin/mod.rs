@@ -4,6 +4,7 @@ mod charter;
 mod commands;
 mod launcher;
 mod manifest;
+mod promises;
 mod release;
 mod workflows;
 

@@ -1,0 +1,280 @@
+//! What is judged by what: the target, the base whose rules apply, the ref they are asked of.
+
+use std::collections::HashSet;
+
+use super::{
+    Error, Finding, Report,
+    context::place,
+    judge::{self, Request},
+    report::{Policy, Severity},
+    requirements::{self, Requirements},
+    sign::{Programs, Trust},
+};
+use crate::{
+    git::{Head, Range, Repo, Until},
+    model::Oid,
+    store::{LEDGER, Store, Warning},
+};
+
+/// The two fetches of a job: the ledger without a depth.
+pub const FETCH: &str =
+    "git fetch --no-tags origin '+refs/operator/*:refs/operator-remotes/origin/*'";
+
+/// What somebody asks of `verify`.
+#[derive(Clone, Debug, Default)]
+pub struct Ask {
+    /// A revision or a range; HEAD when absent.
+    pub spec: Option<String>,
+    /// Where the requirements are read; the base when absent.
+    pub policy_from: Option<String>,
+    /// The ref whose requirements apply.
+    pub name: Option<String>,
+    /// Only these criteria; empty for all.
+    pub only: Vec<String>,
+    /// What a job says of itself.
+    pub event: Event,
+    /// ms since 1970, by the real clock.
+    pub now: u64,
+}
+
+/// What a job says of the change it runs for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Event {
+    pub head: Option<String>,
+    pub base: Option<String>,
+    /// The full name of the ref the change is to land on.
+    pub name: Option<String>,
+}
+
+impl Event {
+    /// Reads the event of a GitHub job; one that is of another kind says nothing.
+    pub fn of_github(text: &str) -> Self {
+        let Ok(event) = serde_json::from_str::<serde_json::Value>(text) else {
+            return Self::default();
+        };
+        let text = |pointer: &str| {
+            let value = event.pointer(pointer).and_then(serde_json::Value::as_str);
+            value.filter(|text| !text.is_empty()).map(str::to_owned)
+        };
+        let branch = |name: String| match name.starts_with("refs/") {
+            true => name,
+            false => format!("refs/heads/{name}"),
+        };
+        if event.get("pull_request").is_some() {
+            return Self {
+                head: text("/pull_request/head/sha"),
+                base: text("/pull_request/base/sha"),
+                name: text("/pull_request/base/ref").map(branch),
+            };
+        }
+        Self {
+            head: text("/merge_group/head_sha"),
+            base: text("/merge_group/base_sha"),
+            name: text("/merge_group/base_ref").map(branch),
+        }
+    }
+}
+
+/// Judges the ledger as asked. Nothing is written.
+pub fn verify(store: &Store, ask: &Ask) -> Result<Report, Error> {
+    let repo = store.repo();
+    let (target, from) = resolve(repo, ask)?;
+    let mut policy = Policy {
+        from,
+        blob: None,
+        name: None,
+    };
+    let requirements = match from {
+        Some(from) => read_requirements(repo, from, &mut policy)?,
+        None => None,
+    };
+    policy.name = ref_name(repo, ask, requirements.as_ref())?;
+    let trust = trust(repo, from, requirements.as_ref())?;
+    let tip = store.tip()?;
+    let ledger = store.load()?;
+    let roots = roots(store)?;
+    let request = Request {
+        target,
+        policy,
+        requirements: requirements.as_ref(),
+        only: &ask.only,
+        now: ask.now,
+        trust: &trust,
+        roots: &roots,
+        accepted: &HashSet::new(),
+    };
+    let mut report = judge::judge(store, &ledger, &request)?;
+    if tip.is_none() && has_rows(repo, target)? {
+        let message = format!("there is no '{LEDGER}' here, and VERDICTS.md has rows");
+        report.findings.retain(|finding| finding.word != "vacuous");
+        let finding = Finding::new("no-ledger", Severity::Undecided, message);
+        report.findings.push(finding.remedy(FETCH));
+    }
+    for warning in store.take_warnings() {
+        let severity = match warning {
+            Warning::Shallow { .. } => Severity::Undecided,
+            Warning::Moved { .. } | Warning::Missing { .. } | Warning::Unreadable { .. } => {
+                Severity::Warning
+            }
+        };
+        if severity == Severity::Undecided {
+            report.findings.retain(|finding| finding.word != "gap");
+        }
+        report
+            .findings
+            .push(Finding::new("ledger", severity, warning.to_string()).remedy(FETCH));
+    }
+    Ok(report)
+}
+
+/// Returns the target and the base.
+fn resolve(repo: &Repo, ask: &Ask) -> Result<(Option<Oid>, Option<Oid>), Error> {
+    let given = match &ask.policy_from {
+        Some(spec) => Some(repo.rev_parse(spec)?),
+        None => None,
+    };
+    let spec = ask.spec.as_deref();
+    let (target, base) = match spec {
+        Some(spec) => match repo.rev_range(spec)? {
+            Range::One(commit) => (Some(commit), None),
+            Range::Between { from, to } => (Some(to), Some(from)),
+            Range::Symmetric { left, right } => (Some(right), repo.merge_base(left, right)?),
+        },
+        None => match &ask.event.head {
+            Some(head) => (Some(repo.rev_parse(head)?), None),
+            None => (repo.head()?.commit(), None),
+        },
+    };
+    let event = match (&ask.event.base, &ask.spec) {
+        (Some(base), None) => Some(repo.rev_parse(base)?),
+        _ => None,
+    };
+    let landing = match (target, given.or(base).or(event)) {
+        (_, Some(from)) => Some(from),
+        (Some(target), None) => Some(landing(repo, target)?.unwrap_or(target)),
+        (None, None) => None,
+    };
+    Ok((target, landing))
+}
+
+/// A history that is cut off has no base that could be trusted to be the right one.
+fn landing(repo: &Repo, target: Oid) -> Result<Option<Oid>, Error> {
+    match repo.landing_base(target) {
+        Ok(base) => Ok(base),
+        Err(error) if error.is_absence() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn read_requirements(
+    repo: &Repo,
+    from: Oid,
+    policy: &mut Policy,
+) -> Result<Option<Requirements>, Error> {
+    let Some(bytes) = file(repo, from, requirements::PATH, policy)? else {
+        return Ok(None);
+    };
+    let wrong = |reason: String| Error::Requirements {
+        at: format!("{}:{}", from.short(), requirements::PATH),
+        reason,
+    };
+    let text = String::from_utf8(bytes).map_err(|_| wrong("it is not UTF-8".to_owned()))?;
+    Requirements::parse(&text).map(Some).map_err(wrong)
+}
+
+fn file(
+    repo: &Repo,
+    commit: Oid,
+    path: &str,
+    policy: &mut Policy,
+) -> Result<Option<Vec<u8>>, Error> {
+    let root = repo.commit(commit)?.tree;
+    let Some((0o100_644, blob)) = place(repo, root, path)? else {
+        return Ok(None);
+    };
+    if path == requirements::PATH {
+        policy.blob = Some(blob);
+    }
+    Ok(Some(repo.blob(blob)?))
+}
+
+fn trust(
+    repo: &Repo,
+    from: Option<Oid>,
+    requirements: Option<&Requirements>,
+) -> Result<Trust, Error> {
+    let signers = match from {
+        Some(from) => file(repo, from, requirements::SIGNERS, &mut Policy::default())?,
+        None => None,
+    };
+    let revoked = requirements.map(|file| file.sign.revoked.clone());
+    let programs = Programs::of(repo.config()?, repo.env());
+    Ok(Trust::new(programs, signers, revoked.unwrap_or_default()))
+}
+
+/// Returns the ref whose requirements apply: the one asked for, the one a job names, the current
+/// branch where it has any, else the one branches land on.
+fn ref_name(
+    repo: &Repo,
+    ask: &Ask,
+    requirements: Option<&Requirements>,
+) -> Result<Option<String>, Error> {
+    let full = |name: &String| match name.starts_with("refs/") {
+        true => name.clone(),
+        false => format!("refs/heads/{name}"),
+    };
+    if let Some(name) = ask.name.as_ref().map(full).or(ask.event.name.clone()) {
+        return Ok(Some(name));
+    }
+    let branch = match repo.head()? {
+        Head::Branch { name, .. } | Head::Unborn { branch: name } => Some(name),
+        Head::Detached { .. } => None,
+    };
+    let landing = repo.landing_branches()?;
+    let names: Vec<String> = branch.into_iter().chain(landing).collect();
+    let asked = |name: &&String| requirements.is_some_and(|file| !file.of_ref(name).is_empty());
+    Ok(names.iter().find(asked).or(names.first()).cloned())
+}
+
+fn roots(store: &Store) -> Result<Vec<Oid>, Error> {
+    let known = store.state().roots;
+    let repo = store.repo();
+    if !known.is_empty() || repo.is_shallow() || repo.head()?.commit().is_none() {
+        return Ok(known);
+    }
+    Ok(repo.root_commits(Until::done()).unwrap_or_default())
+}
+
+/// Says whether the target's view has rows.
+fn has_rows(repo: &Repo, target: Option<Oid>) -> Result<bool, Error> {
+    let Some(target) = target else {
+        return Ok(false);
+    };
+    let path = ".operator/VERDICTS.md";
+    let bytes = file(repo, target, path, &mut Policy::default())?.unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let row = |line: &str| crate::model::row::VerdictRow::parse(line).is_some();
+    Ok(text.lines().any(row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Event;
+
+    #[test]
+    fn a_job_names_head_base_and_branch() {
+        let text = r#"{"pull_request":{"head":{"sha":"a"},"base":{"sha":"b","ref":"main"}}}"#;
+        let expected = Event {
+            head: Some("a".to_owned()),
+            base: Some("b".to_owned()),
+            name: Some("refs/heads/main".to_owned()),
+        };
+        assert_eq!(Event::of_github(text), expected);
+        let text =
+            r#"{"merge_group":{"head_sha":"a","base_sha":"b","base_ref":"refs/heads/main"}}"#;
+        assert_eq!(Event::of_github(text), expected);
+        for text in ["", "[]", "{}", r#"{"ref":"refs/heads/x"}"#] {
+            assert_eq!(Event::of_github(text), Event::default());
+        }
+    }
+}
