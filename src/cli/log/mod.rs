@@ -32,7 +32,7 @@ pub struct Args {
     filter: filter::Wanted,
 
     /// Show at most N records
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", overrides_with = "max_count")]
     max_count: Option<usize>,
 
     /// Print the evidence and nothing else, byte for byte

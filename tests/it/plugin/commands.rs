@@ -135,3 +135,8 @@ fn a_line_that_the_program_refuses_is_found() {
         ["a", "b c", "", "<d", "e>", "--", "f"]
     );
 }
+
+#[test]
+fn the_user_may_say_again_what_a_command_file_says() {
+    assert_eq!(refusal("log -n 30 -n 3 --task T-1"), None);
+}
