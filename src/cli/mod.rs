@@ -24,6 +24,7 @@ mod run;
 mod show;
 mod spec;
 mod start;
+mod status;
 mod sync;
 mod task;
 mod tiers;
@@ -47,6 +48,7 @@ pub enum Command {
     Decide(decide::Args),
     Defer(defer::Args),
     Retract(retract::Args),
+    Status(status::Args),
     Task(task::Args),
     Verdict(verdict::Args),
     Agents(agents::Args),
@@ -76,6 +78,7 @@ pub fn run(command: &Command, context: &Context) -> Result<Exit, Failure> {
         Command::Decide(args) => decide::run(args, context),
         Command::Defer(args) => defer::run(args, context),
         Command::Retract(args) => retract::run(args, context),
+        Command::Status(args) => status::run(args, context),
         Command::Task(args) => task::run(args, context),
         Command::Verdict(args) => verdict::run(args, context),
         Command::Agents(args) => agents::run(args, context),

@@ -16,6 +16,7 @@ mod plugin;
 mod policy;
 mod setup;
 mod spec;
+mod status_line;
 mod store;
 mod support;
 mod support_test;

@@ -10,6 +10,7 @@ mod log;
 mod show;
 mod spec;
 mod start;
+mod status;
 mod task;
 mod tiers;
 mod usage;
