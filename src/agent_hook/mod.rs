@@ -9,6 +9,7 @@ mod reply;
 mod session;
 mod session_end;
 mod session_start;
+mod shorten;
 mod stop;
 mod words;
 
@@ -48,7 +49,11 @@ fn answer(event: Option<&str>) -> Result<Reply, Failure> {
     };
     match name.as_deref() {
         Some("Stop") => stop::answer(&event),
-        Some("SessionStart") => session_start::answer(&event),
+        Some("SessionStart") => {
+            shorten::forget(&event);
+            session_start::answer(&event)
+        }
+        Some("PostToolUse") => Ok(shorten::add(&event, Reply::Nothing)),
         Some("SessionEnd") => session_end::answer(&event),
         Some("UserPromptSubmit") => prompt::answer(&event),
         // A seat is not held up by the tasks of the session that sent it; nothing important lives only

@@ -13,7 +13,7 @@ mod shape;
 mod spill;
 
 pub use filter::filter;
-pub use scope::{Treatment, treatment};
+pub use scope::{Treatment, may_change, treatment};
 pub use settings::Settings;
 pub use shape::{Call, reply};
 pub use spill::{Place, wipe};

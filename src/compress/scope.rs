@@ -23,6 +23,11 @@ pub fn treatment(tool: &str, subject: &str) -> Treatment {
     }
 }
 
+/// Says whether the output of `tool` may ever be changed.
+pub fn may_change(tool: &str) -> bool {
+    treatment(tool, "") != Treatment::None
+}
+
 /// Says whether a call reads or writes the ledger, its views, or a spill of ours.
 fn speaks_to_the_gate(subject: &str) -> bool {
     const NAMES: [&str; 7] = [

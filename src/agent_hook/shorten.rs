@@ -1,0 +1,70 @@
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::{Event, reply::Reply};
+use crate::{
+    compress::{self, Call, Place, Settings},
+    payload::{self, Session},
+};
+
+/// Adds to the answer of a PostToolUse the shorter output, where there is one.
+pub(super) fn add(event: &Event, reply: Reply) -> Reply {
+    let Some(output) = shorter(event) else {
+        return reply;
+    };
+    let mut answer = match reply {
+        Reply::Nothing => json!({}),
+        Reply::Json(answer) => answer,
+        // Another answer is worth more than a saving.
+        reply @ (Reply::Talk(_) | Reply::Block(_)) => return reply,
+    };
+    answer["hookSpecificOutput"]["hookEventName"] = "PostToolUse".into();
+    answer["hookSpecificOutput"]["updatedToolOutput"] = output;
+    Reply::Json(answer)
+}
+
+fn shorter(event: &Event) -> Option<Value> {
+    let payload = &event.payload;
+    let tool = payload.text("tool_name")?;
+    if !compress::may_change(&tool) {
+        return None;
+    }
+    let raw = |name: &str| std::str::from_utf8(payload.get(name)?.raw()).ok();
+    let settings = Settings::read(|name| event.env.text(name).map(str::to_owned));
+    let agent = payload.text("agent_id");
+    let call = Call {
+        tool: &tool,
+        input: raw("tool_input")?,
+        response: raw("tool_response")?,
+        agent: agent.as_deref(),
+    };
+    serde_json::from_str(&compress::reply(&call, &settings, &place(event))?).ok()
+}
+
+/// Removes the spills of the sessions that this client ran before.
+pub(super) fn forget(event: &Event) {
+    compress::wipe(&place(event));
+}
+
+/// Returns where the outputs of this event's session lie whole.
+fn place(event: &Event) -> Place {
+    let env = &event.env;
+    let project = match payload::Place::find(&event.payload, env) {
+        payload::Place::Found(project) if project.is_started() => project.top,
+        _ => None,
+    };
+    let temp = env.path("TMPDIR").map(PathBuf::from);
+    let session = match event.payload.session() {
+        Session::Known(session) => session.as_str().to_owned(),
+        Session::Unknown(_) => String::new(),
+    };
+    Place {
+        project,
+        temp: temp.unwrap_or_else(|| PathBuf::from("/tmp")),
+        cwd: event.payload.cwd().unwrap_or_default(),
+        session,
+        call: event.payload.text("tool_use_id").unwrap_or_default(),
+        client: env.text("CLAUDE_PID").and_then(|pid| pid.parse().ok()),
+    }
+}
