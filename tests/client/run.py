@@ -4,6 +4,7 @@ import sys
 
 import client
 import commands
+import gate
 import install
 import workflows
 
@@ -17,7 +18,7 @@ def main(argv):
     client.alone(argv)
     wanted = argv[1:]
     failed = 0
-    for module in (install, commands, workflows):
+    for module in (install, commands, gate, workflows):
         for name, case in vars(module).items():
             if not name.startswith("test_") or (wanted and name not in wanted):
                 continue
