@@ -27,6 +27,8 @@ pub mod work;
 
 pub mod gate;
 
+pub mod rules;
+
 pub mod verify;
 
 pub mod sync;

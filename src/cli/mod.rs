@@ -17,6 +17,7 @@ mod install_man;
 mod log;
 mod manual;
 mod parse;
+mod policy;
 mod protocol;
 mod record;
 mod retract;
@@ -59,6 +60,7 @@ pub enum Command {
     Handoff(handoff::Args),
     InstallMan(install_man::Args),
     Log(Box<log::Args>),
+    Policy(policy::Args),
     Run(run::Args),
     Show(show::Args),
     Spec(spec::Args),
@@ -88,6 +90,7 @@ pub fn run(command: &Command, context: &Context) -> Result<Exit, Failure> {
         Command::Handoff(args) => handoff::run(args, context),
         Command::InstallMan(args) => install_man::run(args, context),
         Command::Log(args) => log::run(args, context),
+        Command::Policy(args) => policy::run(args, context),
         Command::Run(args) => run::run(args, context),
         Command::Show(args) => show::run(args, context),
         Command::Spec(args) => spec::run(args, context),

@@ -244,9 +244,86 @@ fn group(name: &str, parts: &[Condition], depth: usize, out: &mut String) {
     }
 }
 
+/// Returns a policy to begin with, by a built-in or by a condition in CEL.
+pub fn template(id: &str, builtin: Option<&str>) -> Result<String, String> {
+    let Some(name) = builtin else {
+        return Ok(format!(
+            "# yaml-language-server: $schema=policy.schema.json\n\
+             id: {id}\n\
+             description: files of src stay below 64 KiB\n\
+             on: [file.write]\n\
+             paths: [\"src/**\"]\n\
+             when: {{ cel: \"event.data.bytes != null && event.data.bytes > 65536\" }}\n\
+             then: [restore, block]\n\
+             mode: warn # change to enforce when it does what you want\n\
+             tests:\n  \
+             - name: a large file warns\n    \
+             event: file.write\n    \
+             data: {{ path: src/a.rs, via: tool, content: {{ bytes: 65537 }} }}\n    \
+             expect: warn\n  \
+             - name: a small one passes\n    \
+             event: file.write\n    \
+             data: {{ path: src/a.rs, via: tool, content: {{ bytes: 65536 }} }}\n    \
+             expect: none\n  \
+             - name: one whose size is not known passes\n    \
+             event: file.write\n    \
+             data: {{ path: src/a.rs, via: shell }}\n    \
+             expect: none\n"
+        ));
+    };
+    let Some(spec) = builtin::spec(name) else {
+        let hint = suggestion(name, builtin::NAMES.iter().map(|spec| spec.name));
+        return Err(format!("there is no builtin '{name}'{hint}"));
+    };
+    let event = spec
+        .events
+        .first()
+        .map_or("tool.call", |event| event.as_str());
+    let mut out = format!(
+        "# yaml-language-server: $schema=policy.schema.json\n\
+         # {name} matches when {}\n\
+         id: {id}\non: [{event}]\nwhen:\n  builtin: {name}\n",
+        spec.doc
+    );
+    let params: Vec<_> = spec.params().filter(|param| param.required).collect();
+    if !params.is_empty() {
+        out.push_str("  with:\n");
+    }
+    for param in params {
+        let _ = writeln!(
+            out,
+            "    {}: {} # {}",
+            param.name,
+            param.kind.sample(),
+            param.doc
+        );
+    }
+    out.push_str("mode: warn # change to enforce when it does what you want\n");
+    Ok(out)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{describe, items};
+    use super::{describe, items, template};
+    use crate::policy::{Code, load::tests::load};
+
+    #[test]
+    fn a_policy_to_begin_with_is_whole() {
+        let builtins = crate::policy::builtin::NAMES
+            .iter()
+            .map(|spec| Some(spec.name));
+        for builtin in builtins.chain([None]) {
+            let text = template("a", builtin).unwrap();
+            let policies = load(&text);
+            let codes: Vec<Code> = policies.faults().iter().map(|fault| fault.code).collect();
+            let expected = if builtin.is_some() {
+                vec![Code::W05]
+            } else {
+                vec![]
+            };
+            assert_eq!(codes, expected, "{text}");
+        }
+    }
 
     #[test]
     fn every_item_is_described() {

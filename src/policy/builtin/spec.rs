@@ -19,6 +19,19 @@ pub(in crate::policy) enum Kind {
 }
 
 impl Kind {
+    /// Returns a value to begin with, as YAML.
+    pub(in crate::policy) fn sample(self) -> &'static str {
+        match self {
+            Self::Int => "400",
+            Self::Bool => "true",
+            Self::Texts => "[text]",
+            Self::Globs => "[\"src/**\"]",
+            Self::Regexes => "[\"TODO\"]",
+            Self::Commands => "[\"cargo test\"]",
+            Self::Word(_) => "pass",
+        }
+    }
+
     pub(in crate::policy) fn describe(self) -> &'static str {
         match self {
             Self::Int => "a number, 0 or more",

@@ -5,7 +5,7 @@ use super::super::{
     case::{Case, Given},
     judge::{Detail, Judge},
     load::Policies,
-    policy::{Condition, Policy},
+    policy::{Condition, Policy, Scope},
     watch,
 };
 
@@ -27,7 +27,8 @@ struct Part {
 /// `&&`, `||`, `all` or `any` both of its values.
 pub fn coverage(policies: &Policies) -> Vec<Gap> {
     let gaps = || {
-        let enabled = policies.list().iter().filter(|policy| policy.enabled);
+        let own = |policy: &&Policy| policy.enabled && policy.scope != Scope::BuiltIn;
+        let enabled = policies.list().iter().filter(own);
         enabled
             .flat_map(|policy| gaps(policies, policy))
             .collect::<Vec<_>>()

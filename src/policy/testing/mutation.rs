@@ -4,7 +4,7 @@ use super::{
     super::{
         builtin::Builtin,
         load::Policies,
-        policy::{Condition, Policy},
+        policy::{Condition, Policy, Scope},
         ruling::Ruling,
     },
     coverage::cases,
@@ -27,7 +27,8 @@ pub struct Mutation {
 /// Changes one operator, literal or parameter of each policy at a time and runs its tests.
 pub fn mutation(policies: &Policies) -> Vec<Mutation> {
     let mutations = || {
-        let enabled = policies.list().iter().filter(|policy| policy.enabled);
+        let own = |policy: &&Policy| policy.enabled && policy.scope != Scope::BuiltIn;
+        let enabled = policies.list().iter().filter(own);
         enabled
             .map(|policy| mutate(policies, policy))
             .collect::<Vec<_>>()

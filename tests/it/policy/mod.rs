@@ -1,3 +1,4 @@
 //! The corpus of policies in tests/policy, put to its own tests.
 
 mod corpus;
+mod docs;

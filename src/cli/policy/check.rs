@@ -1,0 +1,71 @@
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::chosen;
+use crate::ui::{Context, Exit, Failure, printable};
+
+/// Read the policies and report what is wrong with them
+///
+/// Each fault has a line, a caret and the nearest name there is. Exits 1 when there is an error; warnings
+/// (W01 to W07) count with `--strict`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Files to read instead of those of the project
+    #[arg(value_name = "FILE")]
+    paths: Vec<PathBuf>,
+    /// Let warnings fail, too
+    #[arg(long)]
+    strict: bool,
+    /// Print one JSON object for each fault
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let found = chosen(&args.paths, context)?;
+    let faults = found.policies.faults();
+    for fault in faults {
+        if args.json {
+            context.ui.json(
+                "fault",
+                json!({
+                    "code": fault.code.to_string(),
+                    "warning": fault.code.is_warning(),
+                    "file": fault.place.source.path,
+                    "line": fault.place.line(),
+                    "column": fault.place.column(),
+                    "message": fault.message,
+                }),
+            )?;
+        } else {
+            context.ui.line(printable(&fault.render()))?;
+        }
+    }
+    let errors = faults
+        .iter()
+        .filter(|fault| !fault.code.is_warning())
+        .count();
+    if !args.json {
+        let stale = found
+            .policies
+            .list()
+            .iter()
+            .filter(|policy| policy.is_stale);
+        for policy in stale {
+            let place = &policy.place.source.path;
+            context.ui.line(printable(&format!(
+                "{place}: the version at HEAD is used meanwhile ({})",
+                policy.id
+            )))?;
+        }
+        context.ui.line(format!(
+            "{} policies in {} files: {errors} errors, {} warnings",
+            found.policies.list().len(),
+            found.files,
+            faults.len() - errors,
+        ))?;
+    }
+    let fails = errors > 0 || (args.strict && !faults.is_empty());
+    Ok(if fails { Exit::No } else { Exit::Done })
+}

@@ -1,0 +1,352 @@
+//! The events that a hook's payload makes.
+
+use serde_json::{Value, json};
+
+use super::Error;
+use crate::policy::{
+    EventName, Facts, Shared,
+    derive::{self, Content, Via, Written},
+    shell::Shell,
+};
+
+/// A hook call with what is known around it.
+#[derive(Debug)]
+pub struct Hook<'a> {
+    /// The client's name of the event.
+    pub name: &'a str,
+    pub payload: &'a Value,
+    /// Fields of `event` that the payload does not tell: root, cwd, branch, head, turn.
+    pub around: Value,
+    pub shared: Shared,
+    /// What the call changed, where it has run.
+    pub changes: Vec<Change>,
+    /// How often this Stop was refused in a row.
+    pub blocks: u64,
+}
+
+/// A file that a shell command changed.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// Relative to the top.
+    pub path: String,
+    /// `None` where there was no file, or its bytes are not known.
+    pub before: Option<Vec<u8>>,
+    /// `None` where there is no file, or its bytes are not known.
+    pub after: Option<Vec<u8>>,
+    /// Whether the file is gone.
+    pub is_gone: bool,
+}
+
+/// Returns the kinds of event that a hook can make.
+pub fn kinds(hook: &str) -> &'static [EventName] {
+    match hook {
+        "SessionStart" => &[EventName::SessionStart],
+        "UserPromptSubmit" => &[EventName::PromptSubmit],
+        "PreToolUse" => &[EventName::ToolCall, EventName::FileWrite],
+        "PostToolUse" => &[
+            EventName::ToolResult,
+            EventName::FileWrite,
+            EventName::FileDelete,
+        ],
+        "PostToolUseFailure" => &[
+            EventName::ToolError,
+            EventName::FileWrite,
+            EventName::FileDelete,
+        ],
+        "PermissionDenied" => &[EventName::ToolDenied],
+        "Stop" => &[EventName::TurnEnd],
+        "SessionEnd" => &[EventName::SessionEnd],
+        _ => &[],
+    }
+}
+
+/// Returns the events of a hook call, the tool's own first, then those of its files by path.
+///
+/// `place` gives a path that a tool names as it lies below the top (else as it is), `read` its bytes.
+pub fn events(
+    hook: &Hook<'_>,
+    place: &dyn Fn(&str) -> String,
+    read: &dyn Fn(&str) -> Bytes,
+) -> Result<Vec<Facts>, Error> {
+    let maker = Maker { hook, place, read };
+    maker.events()
+}
+
+/// The bytes of a file, where they are known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Bytes {
+    Known(Vec<u8>),
+    Absent,
+    Unknown,
+}
+
+struct Maker<'a> {
+    hook: &'a Hook<'a>,
+    place: &'a dyn Fn(&str) -> String,
+    read: &'a dyn Fn(&str) -> Bytes,
+}
+
+impl Maker<'_> {
+    fn events(&self) -> Result<Vec<Facts>, Error> {
+        let Some(first) = kinds(self.hook.name).first().copied() else {
+            return Ok(Vec::new());
+        };
+        let mut facts = vec![self.fact(first, self.data(first), 0)?];
+        let mut files = match self.hook.name {
+            "PreToolUse" => self.proposed(),
+            "PostToolUse" | "PostToolUseFailure" => self.changed(),
+            _ => Vec::new(),
+        };
+        files.sort_by(|(_, one), (_, other)| one["path"].as_str().cmp(&other["path"].as_str()));
+        for (number, (event, data)) in files.into_iter().enumerate() {
+            facts.push(self.fact(event, data, number + 1)?);
+        }
+        Ok(facts)
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.hook.payload[name].as_str()
+    }
+
+    fn tool(&self) -> &str {
+        self.text("tool_name").unwrap_or_default()
+    }
+
+    fn fact(&self, name: EventName, data: Value, number: usize) -> Result<Facts, Error> {
+        let id = self.text("tool_use_id").map(|id| match number {
+            0 => id.to_owned(),
+            number => format!("{id}#{number}"),
+        });
+        let input = &self.hook.payload["tool_input"];
+        let mut event = json!({
+            "id": id,
+            "session": self.text("session_id"),
+            "prompt_id": self.text("prompt_id"),
+            "agent": self.text("agent_id"),
+            "mode": self.text("permission_mode"),
+            "tool": self.text("tool_name"),
+            "input": if input.is_object() { input.clone() } else { json!({}) },
+            "data": data,
+        });
+        for (key, value) in self.hook.around.as_object().into_iter().flatten() {
+            event[key] = value.clone();
+        }
+        Ok(Facts::new(name, event, &self.hook.shared)?)
+    }
+
+    fn data(&self, event: EventName) -> Value {
+        let payload = self.hook.payload;
+        match event {
+            EventName::SessionStart => {
+                json!({ "source": self.text("source").unwrap_or("startup") })
+            }
+            EventName::SessionEnd => json!({ "reason": self.text("reason").unwrap_or("other") }),
+            EventName::PromptSubmit => json!({ "prompt": self.text("prompt").unwrap_or_default() }),
+            EventName::TurnEnd => json!({
+                "active": payload["stop_hook_active"].as_bool().unwrap_or(false),
+                "blocks": self.hook.blocks,
+                "message": self.text("last_assistant_message"),
+                "background": payload["background_tasks"].as_array().cloned().unwrap_or_default(),
+            }),
+            EventName::FileWrite | EventName::FileDelete => Value::Null,
+            EventName::ToolCall
+            | EventName::ToolResult
+            | EventName::ToolError
+            | EventName::ToolDenied => self.tool_data(event),
+        }
+    }
+
+    fn tool_data(&self, event: EventName) -> Value {
+        let payload = self.hook.payload;
+        let input = &payload["tool_input"];
+        let paths: Vec<String> = derive::named_paths(self.tool(), input)
+            .into_iter()
+            .map(self.place)
+            .collect();
+        let mut data = derive::call_data(self.tool(), input, &paths);
+        let error = self.text("error").unwrap_or_default();
+        let more = match event {
+            EventName::ToolResult => json!({
+                "response": derive::response(&payload["tool_response"]),
+                "duration_ms": payload["duration_ms"].as_i64(),
+            }),
+            EventName::ToolError => json!({
+                "error": error,
+                "exit_code": derive::exit_code(error),
+                "interrupted": payload["is_interrupt"].as_bool().unwrap_or(false),
+                "duration_ms": payload["duration_ms"].as_i64(),
+            }),
+            EventName::ToolDenied => json!({
+                "reason": self.text("reason"),
+                "by": "auto",
+            }),
+            _ => json!({}),
+        };
+        for (key, value) in more.as_object().into_iter().flatten() {
+            data[key] = value.clone();
+        }
+        data
+    }
+
+    /// Returns the writes that a call is about to make, as far as its input tells.
+    fn proposed(&self) -> Vec<(EventName, Value)> {
+        let input = &self.hook.payload["tool_input"];
+        if let Some(named) = derive::written_path(self.tool(), input) {
+            let path = (self.place)(named);
+            let before = (self.read)(&path);
+            let content = derive::proposed(self.tool(), input, before.content());
+            let content = match &content {
+                Some(text) => Content::Known(text.as_bytes()),
+                None => Content::Unknown,
+            };
+            return vec![self.write(Written {
+                path: &path,
+                via: Via::Tool,
+                content,
+                before: before.content(),
+            })];
+        }
+        let Some((shell, line)) = Shell::of_tool(self.tool()).zip(input["command"].as_str()) else {
+            return Vec::new();
+        };
+        let mut paths: Vec<String> = crate::policy::shell::writes(shell, line)
+            .into_iter()
+            .map(|target| (self.place)(&target.path))
+            .collect();
+        paths.sort();
+        paths.dedup();
+        paths
+            .into_iter()
+            .map(|path| {
+                self.write(Written {
+                    path: &path,
+                    via: Via::Redirect,
+                    content: Content::Unknown,
+                    before: Content::Unknown,
+                })
+            })
+            .collect()
+    }
+
+    fn write(&self, written: Written<'_>) -> (EventName, Value) {
+        (EventName::FileWrite, derive::write_data(written))
+    }
+
+    /// Returns what a command did to files.
+    fn changed(&self) -> Vec<(EventName, Value)> {
+        if Shell::of_tool(self.tool()).is_none() {
+            return Vec::new();
+        }
+        self.hook
+            .changes
+            .iter()
+            .map(|change| {
+                let before = content(change.before.as_deref());
+                if change.is_gone {
+                    let data = derive::delete_data(&change.path, before);
+                    return (EventName::FileDelete, data);
+                }
+                self.write(Written {
+                    path: &change.path,
+                    via: Via::Shell,
+                    content: content(change.after.as_deref()),
+                    before,
+                })
+            })
+            .collect()
+    }
+}
+
+fn content(bytes: Option<&[u8]>) -> Content<'_> {
+    bytes.map_or(Content::Unknown, Content::Known)
+}
+
+impl Bytes {
+    fn content(&self) -> Content<'_> {
+        match self {
+            Self::Known(bytes) => Content::Known(bytes),
+            Self::Absent => Content::Absent,
+            Self::Unknown => Content::Unknown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Bytes, Change, Hook, events};
+    use crate::policy::Shared;
+
+    fn made(name: &str, payload: &Value, changes: Vec<Change>) -> Vec<Value> {
+        let hook = Hook {
+            name,
+            payload,
+            around: json!({"root": "/r", "cwd": "", "branch": "main"}),
+            shared: Shared::none(),
+            changes,
+            blocks: 0,
+        };
+        let place = |path: &str| path.trim_start_matches("/r/").to_owned();
+        let read = |path: &str| match path {
+            "a" => Bytes::Known(b"one\n".to_vec()),
+            _ => Bytes::Absent,
+        };
+        let facts = events(&hook, &place, &read).unwrap();
+        facts
+            .into_iter()
+            .map(|facts| facts.event().clone())
+            .collect()
+    }
+
+    #[test]
+    fn a_file_tool_makes_a_call_and_a_write() {
+        let payload = json!({"tool_name": "Edit", "tool_use_id": "u1", "session_id": "S",
+            "tool_input": {"file_path": "/r/a", "old_string": "one", "new_string": "two"}});
+        let made = made("PreToolUse", &payload, Vec::new());
+        assert_eq!(made.len(), 2);
+        assert_eq!(made[0]["name"], json!("tool.call"));
+        assert_eq!(made[0]["data"]["paths"], json!(["a"]));
+        assert_eq!(made[1]["id"], json!("u1#1"));
+        assert_eq!(made[1]["data"]["content"], json!("two\n"));
+        assert_eq!(made[1]["data"]["before"], json!("one\n"));
+        assert_eq!(made[1]["data"]["applied"], json!(false));
+        assert_eq!(made[1]["branch"], json!("main"));
+    }
+
+    #[test]
+    fn a_shell_makes_a_write_for_each_target_it_names() {
+        let payload = json!({"tool_name": "Bash", "tool_input": {"command": "x > b; y | tee a"}});
+        let made = made("PreToolUse", &payload, Vec::new());
+        let paths: Vec<&Value> = made[1..]
+            .iter()
+            .map(|event| &event["data"]["path"])
+            .collect();
+        assert_eq!(paths, [&json!("a"), &json!("b")]);
+        assert_eq!(made[1]["data"]["known"], json!(false));
+    }
+
+    #[test]
+    fn what_a_command_changed_makes_writes_and_deletions() {
+        let payload = json!({"tool_name": "Bash", "tool_input": {"command": "x"},
+            "error": "Exit code 3\nno"});
+        let change = |path: &str, after: Option<&str>| Change {
+            path: path.to_owned(),
+            before: None,
+            after: after.map(|text| text.as_bytes().to_vec()),
+            is_gone: after.is_none(),
+        };
+        let changes = vec![change("z", None), change("b", Some("x"))];
+        let made = made("PostToolUseFailure", &payload, changes);
+        assert_eq!(made[0]["data"]["exit_code"], json!(3));
+        assert_eq!(made[1]["name"], json!("file.write"));
+        assert_eq!(made[1]["data"]["path"], json!("b"));
+        assert_eq!(made[2]["name"], json!("file.delete"));
+    }
+
+    #[test]
+    fn an_unknown_hook_makes_nothing() {
+        assert!(made("Whatever", &json!({}), Vec::new()).is_empty());
+        assert_eq!(made("Stop", &json!([]), Vec::new()).len(), 1);
+    }
+}
