@@ -43,7 +43,7 @@ pub struct Committed {
     /// In the order of the drafts.
     pub records: Vec<Record>,
     /// The ledger's tip that holds them.
-    pub tip: Oid,
+    pub tip: Option<Oid>,
     /// Why git does not see them yet: a ref could not be moved in time. The next write moves it.
     pub pending: Option<String>,
     /// Why local files do not show them yet. The next write finishes that.
@@ -54,6 +54,7 @@ impl Store {
     /// Takes the lock, heals what a killed writer or a pruning git left, and finishes local effects
     /// left undone.
     pub fn begin(&self, wait: Wait, clock: Clock) -> Result<Transaction<'_>, Error> {
+        self.repo().make_dir(self.dir())?;
         let lock = Lock::take(&self.dir().join("lock"), wait)?;
         self.stepped(Step::Locked)?;
         let state = self.state();
@@ -123,6 +124,14 @@ impl Transaction<'_> {
     /// `after` is filled in where the draft leaves it empty. `evidence` is the long evidence that the
     /// drafts name by digest; it is as safe as they are. What this returns is on the disk.
     pub fn commit(&mut self, drafts: &[Draft], evidence: Vec<Vec<u8>>) -> Result<Committed, Error> {
+        if drafts.is_empty() {
+            return Ok(Committed {
+                records: Vec::new(),
+                tip: self.tips.ledger,
+                pending: None,
+                unfinished: None,
+            });
+        }
         let (groups, heads) = self.seal(drafts)?;
         let messages: Vec<Vec<u8>> = groups.iter().map(|group| message::compose(group)).collect();
         let (objects, new) = self.build(&messages, evidence)?;
@@ -141,7 +150,7 @@ impl Transaction<'_> {
         let unfinished = self.finish(&records, pending.is_none()).err();
         Ok(Committed {
             records,
-            tip: self.tips.ledger.unwrap_or(self.store.empty_tree().id),
+            tip: self.tips.ledger,
             pending,
             unfinished: unfinished.map(|error| error.to_string()),
         })
@@ -273,7 +282,9 @@ impl Transaction<'_> {
         objects: &[Object],
         new: Tips,
     ) -> Result<Option<crate::git::Kept>, Error> {
-        let ledger = new.ledger.unwrap_or(self.store.empty_tree().id);
+        let Some(ledger) = new.ledger else {
+            return Ok(None);
+        };
         let bytes: usize = objects.iter().map(|object| object.bytes.len()).sum();
         let mut line = Line {
             ledger,
@@ -323,7 +334,8 @@ impl Transaction<'_> {
         self.state.settled = self.tips.ledger;
         self.state.write(dir)?;
         if landed {
-            self.store.cut_if_due(self.tips, self.state.replica)?;
+            // A journal that could not be cut is cut by the next writer.
+            let _ = self.store.cut_if_due(self.tips, self.state.replica);
         }
         Ok(())
     }

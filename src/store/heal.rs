@@ -96,13 +96,24 @@ impl Store {
         let shadow = self.repo().read_ref(SHADOW).ok().flatten();
         let promised = lines.iter().rev().map(|line| line.ledger);
         let promised = promised.into_iter().find(|tip| self.is_readable(*tip));
-        let others = [promised, shadow, state.tip].into_iter().flatten();
         let mut ledger = live;
-        for tip in others.filter(|tip| self.is_readable(*tip)) {
+        if let Some(tip) = promised {
             ledger = Some(match ledger {
                 None => tip,
                 Some(known) => self.merged(self.union_of(known, tip)?, Tips::of_ledger)?,
             });
+        }
+        let hints = [shadow, state.tip].into_iter().flatten();
+        for tip in hints.filter(|tip| self.is_readable(*tip)) {
+            ledger = match ledger {
+                None => Some(tip),
+                Some(known) => match self.union_of(known, tip) {
+                    Ok(union) => Some(self.merged(union, Tips::of_ledger)?),
+                    // A hole below: what can be read goes on.
+                    Err(Error::Git(git::Error::MissingObject { .. })) => Some(known),
+                    Err(error) => return Err(error),
+                },
+            };
         }
         if ledger.is_none() {
             self.no_ledger()?;

@@ -12,7 +12,7 @@ use std::{
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Serialize};
 
-use super::{Error, Hook, Object, Step};
+use super::{Error, Hook, Object, Step, files};
 use crate::{
     git::{HashKind, ObjectKind},
     model::{Digest, Oid, ReplicaId},
@@ -280,7 +280,9 @@ impl Journal {
             return Err(failed(error));
         }
         if is_new {
-            self.sync_dirs().map_err(failed)?;
+            files::share(&path)
+                .and_then(|()| self.sync_dirs())
+                .map_err(failed)?;
         }
         Ok(())
     }
@@ -336,6 +338,7 @@ fn ends_in_newline(file: &mut File, len: u64) -> io::Result<bool> {
 
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = File::create(path)?;
+    files::share(path)?;
     file.write_all(bytes)?;
     file.sync_all()
 }

@@ -11,7 +11,7 @@ use std::{
 use fs4::{FileExt, TryLockError};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 
-use super::Error;
+use super::{Error, files};
 
 /// How long a writer waits for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +106,7 @@ fn try_lock(path: &Path) -> io::Result<Option<File>> {
     if let Some(dir) = path.parent() {
         fs::create_dir_all(dir)?;
     }
+    let is_new = !path.exists();
     let opened = OpenOptions::new()
         .write(true)
         .create(true)
@@ -116,6 +117,9 @@ fn try_lock(path: &Path) -> io::Result<Option<File>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
+    if is_new {
+        files::share(path)?;
+    }
     match FileExt::try_lock(&file) {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Ok(None),

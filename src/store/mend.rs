@@ -123,8 +123,8 @@ impl Transaction<'_> {
             self.state.replica = Some(source.replica());
             self.state.write(self.store.dir())?;
         }
-        self.move_evidence(from)?;
         let records = self.move_lines(from, tip)?;
+        self.move_evidence(from)?;
         let tasks = self.move_tasks(&source)?;
         Ok(TakenOver { records, tasks })
     }

@@ -7,6 +7,7 @@ mod damage;
 mod index;
 mod kill;
 mod mend;
+mod shapes;
 mod tasks;
 mod union;
 
