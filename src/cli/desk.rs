@@ -6,6 +6,7 @@ use crate::{
     model::{Owner, Record},
     store::Store,
     ui::{Context, Exit, Failure, Format, Talk, one_line},
+    view,
 };
 
 use super::record;
@@ -74,9 +75,23 @@ impl<'a> Desk<'a> {
         Tree::open(top).map_err(|error| Failure::new(Exit::Fatal, error.to_string()))
     }
 
+    /// Writes the views anew. What was recorded stands, whatever comes of that.
+    fn show(&self) {
+        let Some(top) = &self.place.top else {
+            return;
+        };
+        if let Err(error) = view::refresh(self.store, top) {
+            let ui = &self.context.ui;
+            ui.warn(format_args!(
+                "recorded, and the views do not show it: {error}"
+            ));
+        }
+    }
+
     /// Prints the one line that says what was recorded.
     pub(super) fn report(&self, record: &Record, text: &str) -> Result<(), Failure> {
         let ui = &self.context.ui;
+        self.show();
         if ui.format() == Format::Json {
             return ui.raw_json(&record::json(record, &[]));
         }

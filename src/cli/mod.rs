@@ -19,7 +19,9 @@ mod manual;
 mod parse;
 mod policy;
 mod protocol;
+mod reconcile;
 mod record;
+mod render;
 mod retract;
 mod run;
 mod show;
@@ -48,6 +50,8 @@ pub enum Command {
     Bar(bar::Args),
     Decide(decide::Args),
     Defer(defer::Args),
+    Reconcile(reconcile::Args),
+    Render(render::Args),
     Retract(retract::Args),
     Status(status::Args),
     Task(task::Args),
@@ -79,6 +83,8 @@ pub fn run(command: &Command, context: &Context) -> Result<Exit, Failure> {
         Command::Bar(args) => bar::run(args, context),
         Command::Decide(args) => decide::run(args, context),
         Command::Defer(args) => defer::run(args, context),
+        Command::Reconcile(args) => reconcile::run(args, context),
+        Command::Render(args) => render::run(args, context),
         Command::Retract(args) => retract::run(args, context),
         Command::Status(args) => status::run(args, context),
         Command::Task(args) => task::run(args, context),

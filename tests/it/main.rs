@@ -22,3 +22,4 @@ mod support;
 mod support_test;
 mod sync;
 mod verify;
+mod view;

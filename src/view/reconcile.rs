@@ -1,0 +1,443 @@
+//! Bringing a view and the ledger together: rows no record backs are imported, hand-written text is
+//! captured, and the file is written as the records say. Nothing foreign is ever removed.
+
+use std::{
+    collections::{HashMap, HashSet},
+    path::Path,
+};
+
+use super::{
+    Document, Error, Items, Kind, View, What,
+    blocks::{Block, blocks, heading},
+    files::{self, Files},
+    refresh::lock,
+    render::render,
+};
+use crate::{
+    git::{Clock, Repo},
+    ledger::Ledger,
+    model::{
+        Bar, Body, Class, Decision, Draft, Evidence, Import, Layout, RecordId, ReplicaId, RepoPath,
+        Seal, Verdict,
+        row::{DecisionRow, VerdictRow},
+    },
+    store::{Store, Wait},
+};
+
+/// How many ids one layout holds.
+const LAYOUT_LIMIT: usize = 1000;
+
+/// Where rows are looked for besides the files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum History {
+    Leave,
+    /// Every version of the views in the history of HEAD.
+    Search,
+}
+
+/// What reconciling one view did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reconciled {
+    pub view: View,
+    /// Rows that became records.
+    pub imported: usize,
+    /// Blocks that became records.
+    pub captured: usize,
+    /// Rows and blocks that the file lacked.
+    pub added: usize,
+    /// Conflict markers taken out, by line.
+    pub markers: Vec<usize>,
+    /// What could not be taken in, for people; it stays where it is.
+    pub refused: Vec<String>,
+    pub written: bool,
+}
+
+/// Brings both views of the working tree at `top` and the ledger together.
+pub fn reconcile(
+    store: &Store,
+    clock: Clock,
+    top: &Path,
+    history: History,
+) -> Result<Vec<Reconciled>, Error> {
+    let files = Files::open(top)?;
+    files.create()?;
+    let mut tx = store.begin(Wait::Command, clock)?;
+    let _lock = lock(store).map_err(Error::State)?;
+    let ledger = tx.load()?;
+    let mut sheets = Vec::new();
+    for view in View::ALL {
+        sheets.push(Sheet::read(view, &files, &ledger)?);
+    }
+    for sheet in &mut sheets {
+        sheet.import_file();
+        sheet.import_fragments(&files)?;
+        if history == History::Search {
+            for version in versions(store.repo(), sheet.view)? {
+                sheet.import_other(&version, None);
+            }
+        }
+        sheet.capture();
+    }
+    let drafts: Vec<Draft> = sheets
+        .iter()
+        .flat_map(|sheet| sheet.drafts.clone())
+        .collect();
+    let mut new = HashSet::new();
+    if !drafts.is_empty() {
+        let committed = tx.commit(&drafts, Vec::new())?;
+        new.extend(committed.records.iter().map(|record| record.id));
+    }
+    let mut ledger = tx.load()?;
+    let layouts: Vec<Draft> = sheets
+        .iter()
+        .flat_map(|sheet| sheet.layouts(&ledger, &new))
+        .collect();
+    if !layouts.is_empty() {
+        tx.commit(&layouts, Vec::new())?;
+        ledger = tx.load()?;
+    }
+    sheets
+        .into_iter()
+        .map(|sheet| sheet.write(&files, &ledger))
+        .collect()
+}
+
+/// One view while it is reconciled.
+struct Sheet {
+    view: View,
+    file: Option<Vec<u8>>,
+    items: Items,
+    drafts: Vec<Draft>,
+    /// What rows say that are backed, or will be.
+    backed: HashSet<String>,
+    /// The records of rows that stand in no file, in order.
+    elsewhere: Vec<RecordId>,
+    done: Reconciled,
+}
+
+impl Sheet {
+    fn read(view: View, files: &Files, ledger: &Ledger) -> Result<Self, Error> {
+        let items = Items::of(view, records(ledger));
+        Ok(Self {
+            view,
+            file: files.read(view)?,
+            backed: items.rows().keys().map(|key| (*key).to_owned()).collect(),
+            items,
+            drafts: Vec::new(),
+            elsewhere: Vec::new(),
+            done: Reconciled {
+                view,
+                imported: 0,
+                captured: 0,
+                added: 0,
+                markers: Vec::new(),
+                refused: Vec::new(),
+                written: false,
+            },
+        })
+    }
+
+    /// Imports the rows of the file that nothing backs, equal ones each.
+    fn import_file(&mut self) {
+        let file = self.file.take();
+        let document = Document::parse(file.as_deref().unwrap_or_default());
+        let mut counts: HashMap<String, u64> = HashMap::new();
+        let mut imported = HashSet::new();
+        for (at, line) in document.lines.iter().enumerate() {
+            match &line.kind {
+                Kind::Marker => self.done.markers.push(at + 1),
+                Kind::Malformed(reason) => {
+                    self.refuse(files::path(self.view), at + 1, reason);
+                }
+                Kind::Row(row) if row.view == self.view && !self.backed.contains(&row.key) => {
+                    let text = String::from_utf8_lossy(line.bytes).trim().to_owned();
+                    let n = counts.entry(text.clone()).or_insert(0);
+                    *n += 1;
+                    let n = *n;
+                    if self.import(&text, n).is_some() {
+                        imported.insert(row.key.clone());
+                    } else {
+                        self.refuse(files::path(self.view), at + 1, "it is too long to import");
+                    }
+                }
+                Kind::Title | Kind::Columns | Kind::Delimiter | Kind::Row(_) | Kind::Text => {}
+            }
+        }
+        self.backed.extend(imported);
+        self.file = file;
+    }
+
+    fn import_fragments(&mut self, files: &Files) -> Result<(), Error> {
+        if self.view != View::Verdicts {
+            return Ok(());
+        }
+        let fragments = files.fragments()?;
+        self.done.refused.extend(fragments.refused);
+        for (path, bytes) in fragments.read {
+            self.import_other(&bytes, Some(&path));
+        }
+        Ok(())
+    }
+
+    /// Imports the rows of another file or version that nothing backs, each once. What is malformed
+    /// there is named where `path` says whose it is.
+    fn import_other(&mut self, bytes: &[u8], path: Option<&str>) {
+        for (at, line) in Document::parse(bytes).lines.iter().enumerate() {
+            match (&line.kind, path) {
+                (Kind::Malformed(reason), Some(path)) => {
+                    self.refuse(path.to_owned(), at + 1, reason);
+                }
+                (Kind::Row(row), _) if row.view == self.view && !self.backed.contains(&row.key) => {
+                    let text = String::from_utf8_lossy(line.bytes).trim().to_owned();
+                    if let Some(id) = self.import(&text, 1) {
+                        self.elsewhere.push(id);
+                        self.backed.insert(row.key.clone());
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn refuse(&mut self, path: String, line: usize, reason: &str) {
+        self.done.refused.push(format!("{path}:{line}: {reason}"));
+    }
+
+    /// Drafts the record of a row; `None` when no record can hold it.
+    fn import(&mut self, text: &str, n: u64) -> Option<RecordId> {
+        let import = Import {
+            view: self.view.file_name().to_owned(),
+            row: text.to_owned(),
+            n,
+        };
+        let draft = Draft::new(imported(self.view, import)?);
+        let id = sealed(&draft)?;
+        self.drafts.push(draft);
+        self.done.imported += 1;
+        Some(id)
+    }
+
+    /// Drafts the records of text that no record holds; a block with the first line of one that is
+    /// gone takes its place.
+    fn capture(&mut self) {
+        let file = self.file.take();
+        let document = Document::parse(file.as_deref().unwrap_or_default());
+        let mut found = blocks(self.view, &self.items, &document);
+        if let Some(header) = self.own_header(&document) {
+            found.insert(0, header);
+        }
+        let here: HashSet<RecordId> = found.iter().filter_map(|block| block.known).collect();
+        for block in found.into_iter().filter(|block| block.known.is_none()) {
+            let mut draft = Draft::new(Body::Bar(Bar {
+                view: self.view.file_name().to_owned(),
+                text: block.text.clone(),
+            }));
+            draft.after = self.replaced(&block.text, &here);
+            if sealed(&draft).is_some() {
+                self.drafts.push(draft);
+                self.done.captured += 1;
+            } else {
+                self.refuse(
+                    files::path(self.view),
+                    block.line,
+                    "it is too long to capture",
+                );
+            }
+        }
+        self.file = file;
+    }
+
+    /// Returns the header when it is the project's own and no record holds it.
+    fn own_header(&self, document: &Document) -> Option<Block> {
+        if document.header == 0 || document.has_own_header(self.view) {
+            return None;
+        }
+        let lines = document.lines[..document.header].iter();
+        let text: Vec<u8> = lines
+            .flat_map(|line| [line.bytes, b"\n"].concat())
+            .collect();
+        let text = String::from_utf8(text).ok()?;
+        let known = self.items.known.iter().any(|(_, known)| *known == text);
+        (!known).then_some(Block {
+            line: 1,
+            text,
+            known: None,
+        })
+    }
+
+    fn replaced(&self, text: &str, here: &HashSet<RecordId>) -> Vec<RecordId> {
+        let Some(first) = heading(text) else {
+            return Vec::new();
+        };
+        let blocks = self.items.items.iter().filter_map(|item| match &item.what {
+            What::Block(text) => Some((item.id, text)),
+            What::Row { .. } => None,
+        });
+        blocks
+            .filter(|(id, text)| !here.contains(id) && heading(text) == Some(first))
+            .map(|(id, _)| id)
+            .collect()
+    }
+
+    /// Drafts what puts new records where they stand in the file.
+    fn layouts(&self, ledger: &Ledger, new: &HashSet<RecordId>) -> Vec<Draft> {
+        let items = Items::of(self.view, records(ledger));
+        let order = self.order(&items);
+        let places: HashSet<RecordId> = order.iter().copied().collect();
+        let now: HashMap<RecordId, usize> = items
+            .items
+            .iter()
+            .filter(|item| places.contains(&item.id))
+            .enumerate()
+            .map(|(at, item)| (item.id, at))
+            .collect();
+        let stays =
+            |pair: &[RecordId]| now.get(&pair[0]).map(|at| at + 1) == now.get(&pair[1]).copied();
+        chains(&order, new)
+            .into_iter()
+            .filter(|chain| !chain.windows(2).all(stays))
+            .flat_map(|chain| self.layout(&chain))
+            .collect()
+    }
+
+    /// Returns the records of the file's rows and blocks as they stand, then those found elsewhere.
+    fn order(&self, items: &Items) -> Vec<RecordId> {
+        let document = Document::parse(self.file.as_deref().unwrap_or_default());
+        let rows = items.rows();
+        let mut order: Vec<(usize, RecordId)> = Vec::new();
+        for (number, line) in document.body() {
+            if let Some(row) = line.row().filter(|row| row.view == self.view)
+                && let Some(at) = rows.get(row.key.as_str())
+            {
+                order.push((number, items.items[*at].id));
+            }
+        }
+        let blocks = blocks(self.view, items, &document).into_iter();
+        order.extend(blocks.filter_map(|block| Some((block.line, block.known?))));
+        order.sort_by_key(|(number, _)| *number);
+        let mut seen = HashSet::new();
+        let ids = order.into_iter().map(|(_, id)| id);
+        ids.chain(self.elsewhere.iter().copied())
+            .filter(|id| seen.insert(*id))
+            .collect()
+    }
+
+    fn layout(&self, chain: &[RecordId]) -> Vec<Draft> {
+        let mut drafts = Vec::new();
+        let mut from = 0;
+        while from + 1 < chain.len() {
+            let to = (from + LAYOUT_LIMIT).min(chain.len());
+            drafts.push(Draft::new(Body::Layout(Layout {
+                view: self.view.file_name().to_owned(),
+                order: chain[from..to].to_vec(),
+            })));
+            // Each part goes on from the last one's end.
+            from = to - 1;
+        }
+        drafts
+    }
+
+    fn write(mut self, files: &Files, ledger: &Ledger) -> Result<Reconciled, Error> {
+        let items = Items::of(self.view, records(ledger));
+        let rendered = render(self.view, &items, self.file.as_deref());
+        self.done.added = rendered.added;
+        if self.file.as_ref() != Some(&rendered.bytes) {
+            files.write(self.view, &rendered.bytes)?;
+            self.done.written = true;
+        }
+        Ok(self.done)
+    }
+}
+
+/// Returns the runs of new records, each behind the record it stands behind, or before the next one
+/// where it is the first.
+fn chains(order: &[RecordId], new: &HashSet<RecordId>) -> Vec<Vec<RecordId>> {
+    let mut chains: Vec<Vec<RecordId>> = Vec::new();
+    for (at, id) in order.iter().enumerate().filter(|(_, id)| new.contains(id)) {
+        let before = at.checked_sub(1).map(|before| order[before]);
+        match (chains.last_mut(), before) {
+            (Some(chain), Some(before)) if chain.last() == Some(&before) => chain.push(*id),
+            (_, Some(before)) => chains.push(vec![before, *id]),
+            (_, None) => chains.push(vec![*id]),
+        }
+    }
+    if let Some(first) = chains.first_mut()
+        && first.first() == order.first()
+        && let Some(next) = order.get(first.len())
+    {
+        first.push(*next);
+    }
+    chains
+}
+
+fn records(ledger: &Ledger) -> impl Iterator<Item = &crate::model::Record> + Clone {
+    let records: Vec<&crate::model::Record> = ledger.iter().collect();
+    records.into_iter()
+}
+
+/// Returns the id the draft would have here; `None` when it is too long for a record.
+fn sealed(draft: &Draft) -> Option<RecordId> {
+    let seal = Seal {
+        time: 0,
+        seq: 1 << 40,
+        replica: ReplicaId::new([0; 8]),
+    };
+    draft.seal(seal).ok().map(|record| record.id)
+}
+
+fn imported(view: View, import: Import) -> Option<Body> {
+    Some(match view {
+        View::Verdicts => {
+            let row = VerdictRow::parse(&import.row)?;
+            Body::Verdict(Box::new(Verdict {
+                outcome: row.outcome,
+                class: Class::Imported,
+                evidence: Evidence::Text(String::new()),
+                stamp: crate::model::Stamp::NoVcs,
+                head: None,
+                subject: None,
+                delta: None,
+                change: None,
+                taints: Vec::new(),
+                repo: None,
+                run: None,
+                definition: None,
+                of: None,
+                import: Some(import),
+            }))
+        }
+        View::Decisions => {
+            let row = DecisionRow::parse(&import.row)?;
+            Body::Decision(Decision {
+                decision: row.kind,
+                scope: row.scope,
+                what: row.what,
+                why: row.why,
+                covers: Vec::new(),
+                import: Some(import),
+            })
+        }
+    })
+}
+
+/// Returns every version of a view in the history of HEAD, oldest first, each once.
+fn versions(repo: &Repo, view: View) -> Result<Vec<Vec<u8>>, Error> {
+    let Ok(head) = repo.rev_parse("HEAD") else {
+        return Ok(Vec::new());
+    };
+    let path = RepoPath::new(files::path(view).into_bytes());
+    let mut seen = HashSet::new();
+    let mut versions = Vec::new();
+    let mut commits = repo.ancestors(&[head], &[])?;
+    commits.reverse();
+    for commit in commits {
+        let tree = repo.commit(commit)?.tree;
+        if let Some((mode, blob)) = repo.place(tree, &path)?
+            && mode & 0o170_000 == 0o100_000
+            && seen.insert(blob)
+        {
+            versions.push(repo.blob(blob)?);
+        }
+    }
+    Ok(versions)
+}

@@ -1,0 +1,128 @@
+//! A view's bytes, made of records and of the text that stands in the file.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Document, Item, Items, Kind, Line, View, What, blocks};
+
+/// A view as it is to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rendered {
+    pub bytes: Vec<u8>,
+    /// Rows and blocks that the file did not have.
+    pub added: usize,
+    /// The rows it shows.
+    pub rows: usize,
+}
+
+/// Returns the view of `items`; what else stands in `file` stays behind the row it stands behind.
+/// Markers of a conflict are left out.
+pub fn render(view: View, items: &Items, file: Option<&[u8]>) -> Rendered {
+    let document = file.map(Document::parse);
+    let mut writer = Writer {
+        bytes: Vec::new(),
+        added: 0,
+        rows: 0,
+    };
+    let own = Beside::of(view, items, document.as_ref());
+    match &document {
+        Some(document) if document.header > 0 && !document.has_own_header(view) => {
+            let lines = &document.lines[..document.header];
+            lines.iter().for_each(|line| writer.line(line.bytes));
+        }
+        Some(document) if document.header > 0 => writer.text(view.header()),
+        Some(_) | None => writer.text(items.header.as_deref().unwrap_or(view.header())),
+    }
+    own.top.iter().for_each(|line| writer.line(line));
+    for item in &items.items {
+        writer.item(item, &own);
+    }
+    Rendered {
+        bytes: writer.bytes,
+        added: writer.added,
+        rows: writer.rows,
+    }
+}
+
+/// What stands in a file beside the rows of records.
+#[derive(Default)]
+struct Beside<'d> {
+    top: Vec<&'d [u8]>,
+    behind: HashMap<String, Vec<&'d [u8]>>,
+    rows: HashSet<String>,
+    /// Blocks of records that are there, also when somebody edited them.
+    blocks: HashSet<crate::model::RecordId>,
+}
+
+impl<'d> Beside<'d> {
+    fn of(view: View, items: &Items, document: Option<&'d Document>) -> Self {
+        let mut beside = Self::default();
+        let Some(document) = document else {
+            return beside;
+        };
+        let backed = items.rows();
+        let mut above: Option<String> = None;
+        for (_, line) in document.body() {
+            match &line.kind {
+                Kind::Title | Kind::Columns | Kind::Delimiter | Kind::Marker => {}
+                Kind::Row(row) if row.view == view && backed.contains_key(row.key.as_str()) => {
+                    beside.rows.insert(row.key.clone());
+                    above = Some(row.key.clone());
+                }
+                Kind::Row(_) | Kind::Malformed(_) | Kind::Text => match &above {
+                    Some(row) => beside
+                        .behind
+                        .entry(row.clone())
+                        .or_default()
+                        .push(line.bytes),
+                    None => beside.top.push(line.bytes),
+                },
+            }
+        }
+        beside.blocks = blocks::present(view, items, document);
+        beside
+    }
+}
+
+struct Writer {
+    bytes: Vec<u8>,
+    added: usize,
+    rows: usize,
+}
+
+impl Writer {
+    fn line(&mut self, line: &[u8]) {
+        self.bytes.extend_from_slice(line);
+        self.bytes.push(b'\n');
+    }
+
+    fn text(&mut self, text: &str) {
+        self.bytes.extend_from_slice(text.as_bytes());
+        if !text.ends_with('\n') {
+            self.bytes.push(b'\n');
+        }
+    }
+
+    fn item(&mut self, item: &Item, beside: &Beside) {
+        match &item.what {
+            What::Row { shown, key } => {
+                self.rows += 1;
+                self.added += usize::from(!beside.rows.contains(key));
+                self.line(shown.as_bytes());
+                for line in beside.behind.get(key).into_iter().flatten() {
+                    self.line(line);
+                }
+            }
+            What::Block(text) => {
+                if !beside.blocks.contains(&item.id) {
+                    self.added += 1;
+                    self.text(text);
+                }
+            }
+        }
+    }
+}
+
+/// Says whether a line is a row of `view`.
+pub(super) fn is_row_of(view: View, line: &Line) -> bool {
+    line.row().is_some_and(|row| row.view == view)
+}
