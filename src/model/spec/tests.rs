@@ -141,3 +141,13 @@ fn a_row_with_more_cells_keeps_the_first_two() {
     };
     assert_eq!(spec.done, [done]);
 }
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_read_without_a_panic_and_approved_once(text in "(Status: (DRAFT|APPROVED @x|y)\r?\n|## [A-Z][a-z ]{0,8}\n|Missed if: ?é?\n|\\|[a-z|-]{0,12}\n|- ?<?[a-zé]{0,5}>?\n){0,20}") {
+        let _ = Spec::parse(&text).problems();
+        let once = approved(&text, "0123456789ab");
+        proptest::prop_assert_eq!(approved(&once, "0123456789ab"), once.as_str());
+        proptest::prop_assert_eq!(digest(&once), digest(&text));
+    }
+}

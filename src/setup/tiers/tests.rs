@@ -140,3 +140,23 @@ fn a_later_layer_wins_and_says_so() {
         r#"{"v":1,"type":"tiers","JUDGMENT":"a","IMPLEMENT":"sonnet","MECHANICAL":"d","RECON":"c"}"#
     );
 }
+
+proptest::proptest! {
+    #[test]
+    fn any_bytes_are_a_layer_or_refused_by_line(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..300)) {
+        let lines = bytes.split(|byte| *byte == b'\n').count();
+        if let Err(refused) = parse(&bytes) {
+            proptest::prop_assert!(!refused.is_empty());
+            proptest::prop_assert!(refused.iter().all(|(line, _)| *line <= lines));
+        }
+    }
+
+    #[test]
+    fn no_value_holds_what_a_shell_acts_on(text in "(JUDGMENT|RECON|op-scout|export )?=?[\\x20-\\x7e]{0,30}\n?") {
+        if let Ok(layer) = parse(text.as_bytes()) {
+            for model in layer.models.values() {
+                proptest::prop_assert!(!model.as_str().contains(['$', '`', ';', '&', '|', ' ', '"', '\'', '\\']));
+            }
+        }
+    }
+}
