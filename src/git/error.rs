@@ -51,7 +51,11 @@ pub enum Error {
 
 impl Explain for Error {
     fn fault(&self) -> Fault {
-        Fault::Fatal
+        // The repository is whole; git was told not to trust it, and nothing was done.
+        match self {
+            Self::DubiousOwnership { .. } => Fault::Refused,
+            _ => Fault::Fatal,
+        }
     }
 
     fn hint(&self) -> Option<String> {

@@ -13,6 +13,8 @@ use super::scan::End;
 
 /// How long a payload may take to arrive.
 const DEADLINE: Duration = Duration::from_secs(3);
+/// How long the end of the input is waited for once everything is answered.
+const LINGER: Duration = Duration::from_millis(100);
 /// How much of a payload is kept; more is read and thrown away.
 const LIMIT: usize = 64 << 20;
 
@@ -31,12 +33,16 @@ pub(super) fn read() -> Arrived {
     receive(&mut io::stdin().lock(), DEADLINE)
 }
 
-/// Reads what was written since, at the very end.
+/// Reads what was written since, at the very end: a writer that ends its document with a second write
+/// meets no closed pipe either. One that keeps the pipe open is waited for a moment only.
 pub fn drain() {
-    let input = &mut io::stdin().lock();
+    drain_from(&mut io::stdin().lock());
+}
+
+fn drain_from(input: &mut (impl Read + AsFd)) {
     let mut piece = vec![0; 64 << 10];
     let begun = Instant::now();
-    while begun.elapsed() < DEADLINE && is_ready(input, Duration::ZERO) {
+    while begun.elapsed() < DEADLINE && is_ready(input, LINGER) {
         match input.read(&mut piece) {
             Ok(0) => return,
             Ok(_) => {}
@@ -173,6 +179,22 @@ mod tests {
             panic!("whole")
         };
         assert_eq!(sender.join().unwrap().unwrap(), bytes.len());
+    }
+
+    #[test]
+    fn a_newline_that_comes_late_is_taken() {
+        let (mut reader, mut writer) = pipe().unwrap();
+        writer.write_all(b"{}").unwrap();
+        assert_eq!(receive(&mut reader, SHORT), Arrived::Whole(b"{}".to_vec()));
+        let (told, wait) = std::sync::mpsc::channel();
+        let sender = std::thread::spawn(move || {
+            told.send(()).unwrap();
+            writer.write_all(b"\n")
+        });
+        wait.recv().unwrap();
+        super::drain_from(&mut reader);
+        drop(reader);
+        assert!(sender.join().unwrap().is_ok());
     }
 
     #[test]
