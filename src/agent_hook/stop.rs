@@ -10,6 +10,7 @@ use crate::{
     model::SessionEvent,
     store::Store,
     ui::Failure,
+    view::{self, View},
 };
 
 /// Stop: the session must not end while its work has no evidence.
@@ -24,6 +25,7 @@ pub(super) fn answer(event: &Event) -> Result<Reply, Failure> {
         return Ok(Reply::Nothing);
     }
     let (who, trouble) = site.who(event);
+    take_in(event, &site)?;
     let mut survey = match gate::survey(&site.place, &who) {
         Ok(survey) => survey,
         Err(error) => return Ok(unchecked(&error.to_string())),
@@ -48,6 +50,21 @@ pub(super) fn answer(event: &Event) -> Result<Reply, Failure> {
             background,
         },
     )
+}
+
+/// Takes in what somebody wrote into DECISIONS.md since the last look.
+fn take_in(event: &Event, site: &Site) -> Result<(), Failure> {
+    let (true, Some(top)) = (site.project.is_started(), site.place.top.as_deref()) else {
+        return Ok(());
+    };
+    let seen = (top, View::Decisions);
+    if !view::is_touched(&site.place.operator, &site.place.git_dir, seen) {
+        return Ok(());
+    }
+    let store = site.store(event)?;
+    // What cannot be taken in stays where it is, and `reconcile` says why.
+    let _ = gate::take_in(&site.gate(&store, None), top);
+    Ok(())
 }
 
 /// A Stop that something stands against.

@@ -11,7 +11,7 @@ use crate::{
 /// Rows no record backs become records of class imported, hand-written text is captured, records the
 /// files lack are added, and conflict markers go. Rows are also taken from the predecessor's
 /// `verdicts.d/`. Malformed rows are named by line, neither imported nor removed.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub struct Args {
     /// Take rows from every version of the views in the history of HEAD, too
     #[arg(long)]

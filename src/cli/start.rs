@@ -1,7 +1,10 @@
 use std::path::Path;
 
 use crate::{
+    gate::{self, Gate, Place},
+    git::{Project, Repo},
     setup::{self, Act, Charter, HookPlace, Mode, Start, Step},
+    store::{Store, Wait},
     ui::{Context, Exit, Failure, one_line},
 };
 
@@ -49,7 +52,78 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         }
     };
     print(context, &steps)?;
+    if !args.dry_run {
+        take_in(context, cwd)?;
+    }
     Ok(Exit::Done)
+}
+
+/// Takes in what was there before: a ledger kept outside git, the predecessor's open tasks, its rows.
+fn take_in(context: &Context, cwd: &Path) -> Result<(), Failure> {
+    let project = Project::find(cwd, context.env())?.ok_or_else(|| {
+        Failure::new(
+            Exit::Fatal,
+            format!("cannot find the project in '{}' again", cwd.display()),
+        )
+    })?;
+    let Some(top) = project.top.clone() else {
+        return Ok(());
+    };
+    let store = Store::open(project.open(context.env())?);
+    let (clock, place) = (context.clock()?, Place::of_project(&project));
+    let gate = Gate {
+        store: &store,
+        clock: &clock,
+        place: &place,
+        session: None,
+    };
+    if !project.is_store() {
+        move_in(context, &gate, &top)?;
+    }
+    for task in gate::import_pending(&gate)? {
+        context
+            .ui
+            .line(format!("imported open task '{}'", one_line(task.as_str())))?;
+    }
+    for done in gate::take_in(&gate, &top)? {
+        for refused in &done.refused {
+            context.ui.warn(one_line(refused));
+        }
+        if done.imported + done.captured > 0 {
+            let path = format!(".operator/{}", done.view.file_name());
+            context.ui.line(format!(
+                "imported {path}: {} rows, {} blocks",
+                done.imported, done.captured
+            ))?;
+        }
+    }
+    Ok(())
+}
+
+fn move_in(context: &Context, gate: &Gate<'_>, top: &Path) -> Result<(), Failure> {
+    let path = top.join(".operator/store.git");
+    let tracked = gate
+        .store
+        .repo()
+        .git(["ls-files", "--", ".operator/store.git"])
+        .read_only()
+        .output()?;
+    if !path.is_dir() || !tracked.is_empty() {
+        return Ok(());
+    }
+    let outside = Store::open(Repo::open_bare_store(&path)?);
+    let taken = gate
+        .store
+        .begin(Wait::Command, *gate.clock)?
+        .take_over(&outside)?;
+    if taken.records > 0 || !taken.tasks.is_empty() {
+        let open = taken.tasks.len();
+        context.ui.line(format!(
+            "moved in .operator/store.git: {} records, {open} open tasks",
+            taken.records
+        ))?;
+    }
+    Ok(())
 }
 
 pub(super) fn mode(dry_run: bool) -> Mode {

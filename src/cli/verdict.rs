@@ -9,6 +9,7 @@ use std::{
 use super::{
     defer,
     desk::{Desk, OwnerArg},
+    reconcile,
 };
 use crate::{
     gate::{self, EVIDENCE_LIMIT, NewVerdict, Secrets},
@@ -67,6 +68,10 @@ pub struct Args {
     #[arg(long, hide = true, conflicts_with = "defer")]
     mark_handoff: bool,
 
+    /// Bring the views and the ledger together, as `reconcile` does
+    #[arg(long, hide = true, conflicts_with_all = ["defer", "mark_handoff"])]
+    reconcile: bool,
+
     /// What is handed over
     #[arg(
         long,
@@ -94,6 +99,14 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         };
         let desk = Desk::open(context, args.owner.owner.as_deref())?;
         return defer::defer(text("task id", task)?, reason, &desk);
+    }
+    if args.reconcile {
+        if !args.words().is_empty() {
+            return Err(Failure::usage(
+                "cannot reconcile: --reconcile takes no task",
+            ));
+        }
+        return reconcile::run(&reconcile::Args::default(), context);
     }
     if args.mark_handoff {
         if !args.words().is_empty() {

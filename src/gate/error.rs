@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::{
     git,
     model::{Explain, Fault, NameError, Owner, RecordId, TaskId},
-    store,
+    store, view,
 };
 
 /// Why the gate did not do what was asked. Nothing was recorded.
@@ -46,6 +46,8 @@ pub enum Error {
     #[error(transparent)]
     Store(#[from] store::Error),
     #[error(transparent)]
+    View(#[from] view::Error),
+    #[error(transparent)]
     Git(#[from] git::Error),
     #[error(transparent)]
     File(#[from] git::files::FileError),
@@ -63,6 +65,7 @@ impl Explain for Error {
         match self {
             Self::Session { .. } | Self::File(_) => Fault::Fatal,
             Self::Store(error) => error.fault(),
+            Self::View(error) => error.fault(),
             Self::Git(error) => error.fault(),
             Self::OpenElsewhere { .. }
             | Self::Foreign { .. }
@@ -94,6 +97,7 @@ impl Explain for Error {
             Self::NoSession => Some("git operator handoff --mark --owner <session>".to_owned()),
             Self::Secret { .. } => Some("git operator verdict --allow-secret …".to_owned()),
             Self::Store(error) => error.hint(),
+            Self::View(error) => error.hint(),
             Self::Git(error) => error.hint(),
             Self::BlankEvidence { .. }
             | Self::LargeEvidence { .. }

@@ -8,6 +8,7 @@ mod close;
 mod decide;
 mod error;
 mod handoff;
+mod intake;
 mod legacy;
 mod open;
 mod rewrite;
@@ -23,6 +24,7 @@ pub use close::{Closing, EVIDENCE_LIMIT, NewDefer, NewVerdict, Recorded, Secrets
 pub use decide::{Mark, NewDecision, bar, decide, mark_handoff, retract};
 pub use error::{Error, quoted};
 pub use handoff::{Handoff, Section, handoff, write_handoff};
+pub use intake::take_in;
 pub use open::{Adopted, Opening, adopt, import_pending, open};
 pub use rewrite::rewritten;
 pub use run::{Kept, Purpose, begin_attempt, check_output, end_attempt, record_run};

@@ -60,11 +60,23 @@ impl Partition {
 /// Reads the open tasks of the clone whose directory is `operator` and, below `top`, the
 /// predecessor's, and parts them.
 pub fn partition(operator: &Path, top: Option<&Path>, who: &Who) -> Result<Partition, Error> {
-    Ok(part(
-        tasks::list(operator)?,
-        top.map(legacy::pending).unwrap_or_default(),
-        who,
-    ))
+    let pending = top.map(legacy::pending).unwrap_or_default();
+    let mut parts = part(tasks::list(operator)?, pending, who);
+    if let Some(top) = top {
+        parts.unreadable.extend(left_outside(operator, top)?);
+    }
+    Ok(parts)
+}
+
+/// Names the tasks that were opened before the project was in a repository and were not moved in.
+fn left_outside(operator: &Path, top: &Path) -> Result<Option<String>, Error> {
+    let outside = top.join(".operator/store.git/operator");
+    if outside == operator || !outside.join("tasks").is_dir() {
+        return Ok(None);
+    }
+    let count = tasks::list(&outside)?.open.len();
+    let text = format!("{count} open in .operator/store.git: 'git operator start' moves them in");
+    Ok((count > 0).then_some(text))
 }
 
 fn part(tasks: Tasks, pending: Vec<Pending>, who: &Who) -> Partition {

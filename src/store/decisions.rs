@@ -99,7 +99,7 @@ pub(super) fn apply(operator: &Path, record: &Record) -> Result<(), Error> {
 }
 
 /// Takes a decision off the list.
-pub(super) fn remove(operator: &Path, id: &RecordId) -> Result<(), Error> {
+pub fn remove(operator: &Path, id: &RecordId) -> Result<(), Error> {
     files::remove(operator, &format!("{DIR}/{id}"))
 }
 

@@ -5,9 +5,11 @@ use std::{
     fs, io,
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
+    thread,
+    time::Duration,
 };
 
-use fs4::FileExt;
+use fs4::{FileExt, TryLockError};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -24,6 +26,9 @@ use crate::{
 /// How many commits are read to catch up with the ledger before the file is rendered whole.
 const CATCH_UP: usize = 200;
 const STATE_LIMIT: u64 = 4 * 1024;
+/// A process that was stopped while it writes the views holds nobody up for longer than this.
+const LOCK_TRIES: u32 = 200;
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// What a view was when we wrote it last.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,8 +97,17 @@ pub(super) fn lock(store: &Store) -> io::Result<fs::File> {
         .create(true)
         .truncate(false)
         .open(dir.join("lock"))?;
-    FileExt::lock(&file)?;
-    Ok(file)
+    for _ in 0..LOCK_TRIES {
+        match FileExt::try_lock(&file) {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) => thread::sleep(LOCK_PAUSE),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+    Err(io::Error::new(
+        io::ErrorKind::TimedOut,
+        "another process holds them",
+    ))
 }
 
 /// Renders one view as `render` shows it, without writing it.
@@ -197,10 +211,22 @@ fn since(store: &Store, known: &Known) -> Result<Option<Vec<Record>>, Error> {
 }
 
 fn state_path(store: &Store, view: View) -> PathBuf {
-    let worktree = store.repo().git_dir().as_os_str().as_encoded_bytes();
+    state_of(store.dir(), store.repo().git_dir(), view)
+}
+
+fn state_of(operator: &Path, git_dir: &Path, view: View) -> PathBuf {
+    let worktree = git_dir.as_os_str().as_encoded_bytes();
     let name = [worktree, b"\0", view.file_name().as_bytes()].concat();
     let hash = blake3::hash(&name).to_hex();
-    store.dir().join("views").join(&hash[..16])
+    operator.join("views").join(&hash[..16])
+}
+
+/// Says whether a view is there and somebody else wrote it since we did. Two looks at the file system.
+pub fn is_touched(operator: &Path, git_dir: &Path, (top, view): (&Path, View)) -> bool {
+    let there = fs::symlink_metadata(top.join(files::path(view))).is_ok_and(|meta| meta.is_file());
+    there
+        && !known(&state_of(operator, git_dir, view))
+            .is_some_and(|known| unchanged(&known, top, view))
 }
 
 fn known(path: &Path) -> Option<Known> {

@@ -429,3 +429,27 @@ fn a_session_that_changed_two_files_is_asked_for_a_task_once() {
     repo.dirty("three");
     assert_eq!(stop(&repo, "S1").code, 0);
 }
+
+#[test]
+fn a_decision_typed_by_hand_is_asked_for() {
+    let repo = started();
+    repo.write(
+        ".operator/DECISIONS.md",
+        "2026-01-02 | t1 | DEVIATION | presented long ago | why\n\
+         2026-01-03 | handoff | HANDOFF-MARK | [sid:S1] 2026-01-03T00:00:00Z | handoff presented\n\
+         2026-01-04 | t1 | DEVIATION | [sid:S1] typed by hand | why\n",
+    );
+    let refused = stop(&repo, "S1");
+    assert_eq!(refused.code, 2);
+    assert!(
+        refused.stderr.contains(
+            "1 decision was not presented to the people:\n- DEVIATION t1: typed by hand\n"
+        ),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(stop(&repo, "S2").code, 0);
+    let site = site(&repo);
+    gate::mark_handoff(&site.gate(), Owner::new("S1").ok().as_ref(), "handoff").unwrap();
+    assert_eq!(stop(&repo, "S1").code, 0);
+}

@@ -215,7 +215,7 @@ fn a_repository_of_somebody_else_is_refused_and_named() {
                 "error: cannot open repository '{path}': it is owned by another user\n\
                  hint: git config --global --add safe.directory '{path}'\n"
             ))
-            .exit(128)
+            .exit(1)
             .check();
     }
 }
