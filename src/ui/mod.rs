@@ -1,7 +1,7 @@
 //! The edge: standard output and error, `error:` and `hint:`, colour, pager, tables, progress, exit
 //! codes.
 //!
-//! Results go to stdout, talk to stderr. Text that comes from records passes through [`printable`] or
+//! Results go to stdout, talk to stderr. Text that comes from records passes through [`printable()`] or
 //! [`one_line`] before anybody sees it. A reader that goes away ends the program, and that is success.
 
 mod context;

@@ -45,7 +45,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns `text` on one line: trimmed, each run of white space with a line break or tab in it one
-/// space, the rest as [`printable`] shows it.
+/// space, the rest as [`printable()`] shows it.
 pub fn one_line(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut blank = false;

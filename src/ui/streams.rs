@@ -65,12 +65,12 @@ impl Ui {
         written.map_err(|error| Failure::output(&error))
     }
 
-    /// Writes text to stdout. Text of records must have passed [`printable`].
+    /// Writes text to stdout. Text of records must have passed [`printable()`].
     pub fn print(&self, text: impl Display) -> Result<(), Failure> {
         self.bytes(text.to_string().as_bytes())
     }
 
-    /// Writes a line to stdout. Text of records must have passed [`printable`].
+    /// Writes a line to stdout. Text of records must have passed [`printable()`].
     pub fn line(&self, text: impl Display) -> Result<(), Failure> {
         self.bytes(format!("{text}\n").as_bytes())
     }
