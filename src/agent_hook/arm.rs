@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Event, session::Site};
-use crate::{gate, git::Repo, model::Owner, ui::Failure};
+use crate::{gate, git::Repo, model::Owner, store::Store, ui::Failure, work};
 
 /// How many changed paths ask for a task.
 const PATHS: usize = 2;
@@ -27,14 +27,26 @@ pub(super) fn arm(event: &Event, site: &Site, session: &Owner) -> Result<bool, F
     if store.repo().is_store() || store.repo().config()?.bool("operator.autoArm")? == Some(false) {
         return Ok(false);
     }
-    let Some(dirty) = dirty(store.repo()) else {
-        return Ok(false);
-    };
-    let baseline: BTreeSet<String> = baseline.into_iter().collect();
-    if dirty.difference(&baseline).count() < PATHS {
+    if changed(site, &store, (session, baseline)).is_none_or(|count| count < PATHS) {
         return Ok(false);
     }
     Ok(gate::arm(&site.gate(&store, Some(session)), session)?.is_some())
+}
+
+/// Returns how many uncommitted paths the session changed: as the work ledger knows where it keeps
+/// track, else those that were clean when the session began.
+fn changed(
+    site: &Site,
+    store: &Store,
+    (session, baseline): (&Owner, Vec<String>),
+) -> Option<usize> {
+    let repo = store.repo();
+    if work::is_on(repo).ok()? {
+        let paths = work::uncommitted(repo, session.as_str(), site.clock.wall_ms());
+        return Some(paths.ok()?.len());
+    }
+    let baseline: BTreeSet<String> = baseline.into_iter().collect();
+    Some(dirty(repo)?.difference(&baseline).count())
 }
 
 /// Returns the paths that differ from HEAD, tracked or not, each with what is known of its content;

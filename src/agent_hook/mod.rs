@@ -4,6 +4,10 @@
 //! says what each event is answered.
 
 mod arm;
+mod permission_denied;
+mod post_tool_use;
+mod post_tool_use_failure;
+mod pre_tool_use;
 mod prompt;
 mod reply;
 mod session;
@@ -11,6 +15,8 @@ mod session_end;
 mod session_start;
 mod shorten;
 mod stop;
+mod tool_use;
+mod turn;
 mod words;
 
 use crate::{
@@ -47,21 +53,42 @@ fn answer(event: Option<&str>) -> Result<Reply, Failure> {
         env,
         began,
     };
+    // What the work ledger cannot do then is done at the next event of the session.
+    let _ = match name.as_deref() {
+        Some("Stop" | "UserPromptSubmit") => turn::ended(&event),
+        Some("SessionEnd") => turn::session_ended(&event),
+        _ => Ok(()),
+    };
     match name.as_deref() {
         Some("Stop") => stop::answer(&event),
         Some("SessionStart") => {
             shorten::forget(&event);
             session_start::answer(&event)
         }
-        Some("PostToolUse") => Ok(shorten::add(&event, Reply::Nothing)),
         Some("SessionEnd") => session_end::answer(&event),
         Some("UserPromptSubmit") => prompt::answer(&event),
         // A seat is not held up by the tasks of the session that sent it; nothing important lives only
         // in memory when the client compacts.
         Some("SubagentStop" | "PreCompact") => Ok(Reply::Nothing),
+        Some("PreToolUse") => tracked(pre_tool_use::answer(&event)),
+        Some("PostToolUse") => {
+            tracked(post_tool_use::answer(&event)).map(|reply| shorten::add(&event, reply))
+        }
+        Some("PostToolUseFailure") => tracked(post_tool_use_failure::answer(&event)),
+        Some("PermissionDenied") => tracked(permission_denied::answer(&event)),
         // An event without a gate, or one this program does not know, passes.
         _ => Ok(Reply::Nothing),
     }
+}
+
+/// A tool use that cannot be tracked is told, and goes on.
+fn tracked(answer: Result<Reply, Failure>) -> Result<Reply, Failure> {
+    Ok(answer.unwrap_or_else(|failure| match &failure.message {
+        Some(message) => Reply::message(&format!(
+            "git-operator could not track this tool use: {message}"
+        )),
+        None => Reply::Nothing,
+    }))
 }
 
 fn fault(failure: &Failure) -> Reply {

@@ -21,7 +21,9 @@ mod policy;
 mod protocol;
 mod reconcile;
 mod record;
+mod recover;
 mod render;
+mod restore;
 mod retract;
 mod run;
 mod show;
@@ -34,6 +36,7 @@ mod tiers;
 mod uninstall;
 mod verdict;
 mod verify;
+mod work;
 
 pub use manual::{pages, reference};
 pub use parse::{Parsed, parse, tree};
@@ -52,6 +55,8 @@ pub enum Command {
     Defer(defer::Args),
     Reconcile(reconcile::Args),
     Render(render::Args),
+    Recover(recover::Args),
+    Restore(restore::Args),
     Retract(retract::Args),
     Status(status::Args),
     Task(task::Args),
@@ -74,6 +79,7 @@ pub enum Command {
     Tiers(tiers::Args),
     Uninstall(uninstall::Args),
     Verify(verify::Args),
+    Work(work::Args),
 }
 
 /// Runs a command.
@@ -85,6 +91,8 @@ pub fn run(command: &Command, context: &Context) -> Result<Exit, Failure> {
         Command::Defer(args) => defer::run(args, context),
         Command::Reconcile(args) => reconcile::run(args, context),
         Command::Render(args) => render::run(args, context),
+        Command::Recover(args) => recover::run(args, context),
+        Command::Restore(args) => restore::run(args, context),
         Command::Retract(args) => retract::run(args, context),
         Command::Status(args) => status::run(args, context),
         Command::Task(args) => task::run(args, context),
@@ -105,5 +113,6 @@ pub fn run(command: &Command, context: &Context) -> Result<Exit, Failure> {
         Command::Tiers(args) => tiers::run(args, context),
         Command::Uninstall(args) => uninstall::run(args, context),
         Command::Verify(args) => verify::run(args, context),
+        Command::Work(args) => work::run(args, context),
     }
 }

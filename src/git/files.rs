@@ -4,9 +4,13 @@
 //! read out of the tree.
 
 use std::{
+    ffi::{OsStr, OsString},
     fs::File,
     io::{Read as _, Write as _},
-    os::fd::{AsFd as _, OwnedFd},
+    os::{
+        fd::{AsFd as _, OwnedFd},
+        unix::ffi::OsStrExt as _,
+    },
     path::{Path, PathBuf},
 };
 
@@ -71,14 +75,15 @@ impl Tree {
 
     /// Says what lies at `path`, which is relative to the top; an error where a component on the way
     /// is a link.
-    pub fn lies(&self, path: &str) -> Result<Lies, FileError> {
+    pub fn lies(&self, path: &(impl AsRef<OsStr> + ?Sized)) -> Result<Lies, FileError> {
+        let path = path.as_ref();
         let Some((dir, name)) = self.parent(path, Missing::Leave)? else {
             return Ok(Lies::Nothing);
         };
         self.lies_at(&dir, name, path)
     }
 
-    fn lies_at(&self, dir: &OwnedFd, name: &str, path: &str) -> Result<Lies, FileError> {
+    fn lies_at(&self, dir: &OwnedFd, name: &OsStr, path: &OsStr) -> Result<Lies, FileError> {
         let stat = match fstatat(dir, name, AtFlags::AT_SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
             Err(Errno::ENOENT) => return Ok(Lies::Nothing),
@@ -94,7 +99,12 @@ impl Tree {
     }
 
     /// Returns the bytes of the regular file at `path`, at most `limit`; `None` where there is none.
-    pub fn read(&self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
+    pub fn read(
+        &self,
+        path: &(impl AsRef<OsStr> + ?Sized),
+        limit: u64,
+    ) -> Result<Option<Vec<u8>>, FileError> {
+        let path = path.as_ref();
         let Some((dir, name)) = self.parent(path, Missing::Leave)? else {
             return Ok(None);
         };
@@ -125,7 +135,13 @@ impl Tree {
     }
 
     /// Replaces or creates the file at `path` in one step, making missing directories on the way.
-    pub fn write(&self, path: &str, bytes: &[u8], mode: u32) -> Result<(), FileError> {
+    pub fn write(
+        &self,
+        path: &(impl AsRef<OsStr> + ?Sized),
+        bytes: &[u8],
+        mode: u32,
+    ) -> Result<(), FileError> {
+        let path = path.as_ref();
         let whole = self.top.join(path);
         let Some((dir, name)) = self.parent(path, Missing::Create)? else {
             return Err(FileError::NotADirectory(whole));
@@ -135,30 +151,39 @@ impl Tree {
             Lies::Directory | Lies::Other => return Err(FileError::NotAFile(whole)),
             Lies::Nothing | Lies::File => {}
         }
-        let temporary = format!(".{name}.{}.new", std::process::id());
-        let _ = unlinkat(&dir, temporary.as_str(), UnlinkatFlags::NoRemoveDir);
-        let flags =
-            OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
         let bits = Mode::from_bits_truncate(mode as nix::libc::mode_t);
-        let fd = openat(&dir, temporary.as_str(), flags, bits)
-            .map_err(|errno| io("create", &whole, errno))?;
-        fchmod(fd.as_fd(), bits).map_err(|errno| io("write", &whole, errno))?;
-        let written = File::from(fd).write_all(bytes);
-        let moved = written.and_then(|()| {
-            renameat(&dir, temporary.as_str(), &dir, name).map_err(std::io::Error::from)
-        });
-        moved.map_err(|source| {
-            let _ = unlinkat(&dir, temporary.as_str(), UnlinkatFlags::NoRemoveDir);
-            FileError::Io {
+        let temporary = self.temporary(&dir, &whole, bits)?.allow(bits, &whole)?;
+        temporary
+            .fill(&dir, name, bytes)
+            .map_err(|source| FileError::Io {
                 verb: "write",
                 path: whole,
                 source,
-            }
-        })
+            })
+    }
+
+    pub(super) fn temporary(
+        &self,
+        dir: &OwnedFd,
+        whole: &Path,
+        bits: Mode,
+    ) -> Result<Temporary, FileError> {
+        let name = format!(".git-operator.{}.new", std::process::id());
+        let _ = unlinkat(dir, name.as_str(), UnlinkatFlags::NoRemoveDir);
+        let flags =
+            OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+        let fd =
+            openat(dir, name.as_str(), flags, bits).map_err(|errno| io("create", whole, errno))?;
+        Ok(Temporary { name, fd })
     }
 
     /// Appends to the regular file at `path`.
-    pub fn append(&self, path: &str, bytes: &[u8]) -> Result<(), FileError> {
+    pub fn append(
+        &self,
+        path: &(impl AsRef<OsStr> + ?Sized),
+        bytes: &[u8],
+    ) -> Result<(), FileError> {
+        let path = path.as_ref();
         let whole = self.top.join(path);
         let Some((dir, name)) = self.parent(path, Missing::Leave)? else {
             return Err(FileError::NotAFile(whole));
@@ -177,7 +202,8 @@ impl Tree {
     }
 
     /// Removes the regular file at `path`; says whether there was one.
-    pub fn remove(&self, path: &str) -> Result<bool, FileError> {
+    pub fn remove(&self, path: &(impl AsRef<OsStr> + ?Sized)) -> Result<bool, FileError> {
+        let path = path.as_ref();
         let Some((dir, name)) = self.parent(path, Missing::Leave)? else {
             return Ok(false);
         };
@@ -193,7 +219,8 @@ impl Tree {
     }
 
     /// Removes the directory at `path` if it is empty; says whether it is gone.
-    pub fn remove_directory(&self, path: &str) -> Result<bool, FileError> {
+    pub fn remove_directory(&self, path: &(impl AsRef<OsStr> + ?Sized)) -> Result<bool, FileError> {
+        let path = path.as_ref();
         let Some((dir, name)) = self.parent(path, Missing::Leave)? else {
             return Ok(true);
         };
@@ -205,16 +232,16 @@ impl Tree {
     }
 
     /// Makes the directory at `path` and those on the way.
-    pub fn make_directory(&self, path: &str) -> Result<(), FileError> {
-        self.parent(&format!("{path}/x"), Missing::Create)
-            .map(|_| ())
+    pub fn make_directory(&self, path: &(impl AsRef<OsStr> + ?Sized)) -> Result<(), FileError> {
+        let path = path.as_ref();
+        self.parent(&inside(path), Missing::Create).map(|_| ())
     }
 
     /// Returns the names in the directory at `path`, sorted; none where it is not there.
-    pub fn names(&self, path: &str) -> Result<Vec<std::ffi::OsString>, FileError> {
-        use std::os::unix::ffi::OsStrExt as _;
+    pub fn names(&self, path: &(impl AsRef<OsStr> + ?Sized)) -> Result<Vec<OsString>, FileError> {
+        let path = path.as_ref();
         let whole = self.top.join(path);
-        let Some((fd, _)) = self.parent(&format!("{path}/x"), Missing::Leave)? else {
+        let Some((fd, _)) = self.parent(&inside(path), Missing::Leave)? else {
             return Ok(Vec::new());
         };
         let mut dir = Dir::from_fd(fd).map_err(|errno| io("list", &whole, errno))?;
@@ -223,26 +250,32 @@ impl Tree {
             let entry = entry.map_err(|errno| io("list", &whole, errno))?;
             let name = entry.file_name().to_bytes();
             if name != b"." && name != b".." {
-                names.push(std::ffi::OsStr::from_bytes(name).to_owned());
+                names.push(OsStr::from_bytes(name).to_owned());
             }
         }
         names.sort();
         Ok(names)
     }
 
+    pub(super) fn whole(&self, path: &OsStr) -> PathBuf {
+        self.top.join(path)
+    }
+
     /// Returns the opened directory that holds the last component of `path`, and that component.
-    fn parent<'p>(
+    pub(super) fn parent<'p>(
         &self,
-        path: &'p str,
+        path: &'p OsStr,
         missing: Missing,
-    ) -> Result<Option<(OwnedFd, &'p str)>, FileError> {
+    ) -> Result<Option<(OwnedFd, &'p OsStr)>, FileError> {
         let mut at = self.fd.try_clone().map_err(|source| FileError::Io {
             verb: "open",
             path: self.top.clone(),
             source,
         })?;
         let mut done = self.top.clone();
-        let mut parts = path.split('/').filter(|part| !part.is_empty()).peekable();
+        let parts = path.as_bytes().split(|byte| *byte == b'/');
+        let parts = parts.filter(|part| !part.is_empty()).map(OsStr::from_bytes);
+        let mut parts = parts.peekable();
         while let Some(part) = parts.next() {
             if parts.peek().is_none() {
                 return Ok(Some((at, part)));
@@ -264,7 +297,7 @@ impl Tree {
         Ok(None)
     }
 
-    fn not_a_directory(&self, at: &OwnedFd, part: &str, done: PathBuf) -> FileError {
+    fn not_a_directory(&self, at: &OwnedFd, part: &OsStr, done: PathBuf) -> FileError {
         match self.lies_at(at, part, part) {
             Ok(Lies::Link) => FileError::Link(done),
             _ => FileError::NotADirectory(done),
@@ -272,24 +305,55 @@ impl Tree {
     }
 }
 
+/// A new file beside the one it will replace.
+pub(super) struct Temporary {
+    name: String,
+    fd: OwnedFd,
+}
+
+impl Temporary {
+    pub(super) fn allow(self, bits: Mode, whole: &Path) -> Result<Self, FileError> {
+        fchmod(self.fd.as_fd(), bits).map_err(|errno| io("write", whole, errno))?;
+        Ok(self)
+    }
+
+    /// Writes the bytes and moves the file to `name`; nothing is left of it on an error.
+    pub(super) fn fill(self, dir: &OwnedFd, name: &OsStr, bytes: &[u8]) -> std::io::Result<()> {
+        let written = File::from(self.fd).write_all(bytes);
+        let moved = written.and_then(|()| {
+            renameat(dir, self.name.as_str(), dir, name).map_err(std::io::Error::from)
+        });
+        moved.inspect_err(|_| {
+            let _ = unlinkat(dir, self.name.as_str(), UnlinkatFlags::NoRemoveDir);
+        })
+    }
+}
+
 #[derive(Clone, Copy)]
-enum Missing {
+pub(super) enum Missing {
     Leave,
     Create,
 }
 
-fn open_dir(at: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
+fn open_dir(at: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
     openat(at, name, DIRECTORY | OFlag::O_NOFOLLOW, Mode::empty())
 }
 
-fn make_dir(at: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
+fn make_dir(at: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
     match mkdirat(at, name, Mode::from_bits_truncate(0o777)) {
         Ok(()) | Err(Errno::EEXIST) => open_dir(at, name),
         Err(errno) => Err(errno),
     }
 }
 
-fn io(verb: &'static str, path: &Path, errno: Errno) -> FileError {
+/// Returns a path in the directory `path`.
+fn inside(path: &OsStr) -> OsString {
+    let mut inside = path.to_owned();
+    inside.push("/x");
+    inside
+}
+
+pub(super) fn io(verb: &'static str, path: &Path, errno: Errno) -> FileError {
     FileError::Io {
         verb,
         path: path.to_owned(),

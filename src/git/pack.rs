@@ -23,6 +23,13 @@ pub struct Kept {
     keep: Option<PathBuf>,
 }
 
+/// Where a pack came to lie.
+pub(super) struct Placed {
+    pub(super) keep: PathBuf,
+    /// The mark is the writer's.
+    own: bool,
+}
+
 impl Repo {
     /// Writes these objects as one pack, synced to the disk and marked to be kept.
     ///
@@ -32,10 +39,24 @@ impl Repo {
         if objects.is_empty() {
             return Ok(Kept { keep: None });
         }
+        let placed = self.pack_in("pack.", objects, MARK)?;
+        Ok(Kept {
+            keep: placed.own.then_some(placed.keep),
+        })
+    }
+
+    /// Writes a pack by way of a directory whose name begins with `prefix`: the sweep knows those of
+    /// [`Self::write_pack`] only.
+    pub(super) fn pack_in(
+        &self,
+        prefix: &str,
+        objects: &[(ObjectKind, &[u8])],
+        mark: &str,
+    ) -> Result<Placed, Error> {
         let temp = self.operator_dir().join("tmp");
         self.make_dir(&temp)?;
         let dir = tempfile::Builder::new()
-            .prefix("pack.")
+            .prefix(prefix)
             .tempdir_in(&temp)
             .map_err(Error::write(&temp))?;
         let wrong = |reason: String| Error::Pack {
@@ -59,7 +80,7 @@ impl Repo {
         )
         .map_err(|error| wrong(shown(&error)))?;
         match (outcome.data_path, outcome.index_path) {
-            (Some(pack), Some(index)) => self.move_pack(&pack, &index),
+            (Some(pack), Some(index)) => self.move_pack(&pack, &index, mark),
             _ => Err(wrong("gix wrote none".to_owned())),
         }
     }
@@ -102,7 +123,7 @@ impl Repo {
 
     /// Moves a finished pack in: first the mark, then the data, the index last, as it makes a pack
     /// visible.
-    fn move_pack(&self, pack: &Path, index: &Path) -> Result<Kept, Error> {
+    fn move_pack(&self, pack: &Path, index: &Path, mark: &str) -> Result<Placed, Error> {
         let packs = self.common_dir().join("objects/pack");
         self.make_dir(&packs)?;
         let target = |path: &Path| packs.join(path.file_name().unwrap_or_default());
@@ -115,20 +136,18 @@ impl Repo {
         }
         let own = match File::create_new(&keep) {
             Ok(mut file) => {
-                file.write_all(MARK.as_bytes())
+                file.write_all(mark.as_bytes())
                     .and_then(|()| file.sync_all())
                     .map_err(Error::write(&keep))?;
                 true
             }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => is_ours(&keep),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => carries(&keep, mark),
             Err(error) => return Err(Error::write(&keep)(error)),
         };
         fs::rename(pack, &new_pack).map_err(Error::write(&new_pack))?;
         fs::rename(index, &new_index).map_err(Error::write(&new_index))?;
         sync(&packs)?;
-        Ok(Kept {
-            keep: own.then_some(keep),
-        })
+        Ok(Placed { keep, own })
     }
 
     /// Removes the mark of a pack whose objects refs now reach.
@@ -147,7 +166,7 @@ impl Repo {
             let is_keep = path
                 .extension()
                 .is_some_and(|extension| extension == "keep");
-            if is_keep && is_ours(&path) {
+            if is_keep && carries(&path, MARK) {
                 fs::remove_file(&path).map_err(Error::write(&path))?;
             }
         }
@@ -169,8 +188,8 @@ impl Repo {
     }
 }
 
-fn is_ours(keep: &Path) -> bool {
-    fs::read(keep).is_ok_and(|bytes| bytes == MARK.as_bytes())
+pub(super) fn carries(keep: &Path, mark: &str) -> bool {
+    fs::read(keep).is_ok_and(|bytes| bytes == mark.as_bytes())
 }
 
 fn files(dir: &Path) -> Result<Vec<PathBuf>, Error> {

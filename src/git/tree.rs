@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, hash_map::Entry};
 
 use super::{Error, ObjectKind, Repo, Verify};
 use crate::model::{Oid, RepoPath};
@@ -89,21 +89,44 @@ fn parse(mut bytes: &[u8], width: usize) -> Option<Vec<TreeEntry>> {
 /// What a path is in a tree: its mode and its object.
 pub type Place = (u32, Oid);
 
-impl Repo {
+/// Trees of which each is read once, for looking up many paths.
+pub struct Trees<'a> {
+    repo: &'a Repo,
+    read: HashMap<Oid, Vec<TreeEntry>>,
+}
+
+impl<'a> Trees<'a> {
+    pub fn new(repo: &'a Repo) -> Self {
+        Self {
+            repo,
+            read: HashMap::new(),
+        }
+    }
+
     /// Returns what lies at `path` in a tree; `None` when nothing does.
-    pub fn place(&self, root: Oid, path: &RepoPath) -> Result<Option<Place>, Error> {
+    pub fn place(&mut self, root: Oid, path: &RepoPath) -> Result<Option<Place>, Error> {
         let mut found = (0o40000, root);
         for name in path.as_bytes().split(|c| *c == b'/') {
             if found.0 != 0o40000 {
                 return Ok(None);
             }
-            let mut entries = self.tree(found.1)?.into_iter();
-            match entries.find(|entry| entry.name == name) {
+            let entries = match self.read.entry(found.1) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => new.insert(self.repo.tree(found.1)?),
+            };
+            match entries.iter().find(|entry| entry.name == name) {
                 Some(entry) => found = (entry.mode, entry.id),
                 None => return Ok(None),
             }
         }
         Ok(Some(found))
+    }
+}
+
+impl Repo {
+    /// Returns what lies at `path` in a tree; `None` when nothing does.
+    pub fn place(&self, root: Oid, path: &RepoPath) -> Result<Option<Place>, Error> {
+        Trees::new(self).place(root, path)
     }
 
     /// Writes the trees that hold these objects at these paths; returns the root's id.

@@ -13,6 +13,7 @@ mod kinds;
 mod name;
 mod oid;
 mod path;
+mod path_map;
 mod record;
 pub mod row;
 pub mod secret;
@@ -33,5 +34,6 @@ pub use kinds::{
 pub use name::{Criterion, NameError, Owner, TaskId, Text};
 pub use oid::{Oid, ParseOidError};
 pub use path::RepoPath;
+pub use path_map::{Mapped, System, map_path};
 pub use record::{Draft, Opened, Record, ReplicaId};
 pub use stamp::{ParseStampError, Stamp, TreeState};

@@ -1,4 +1,4 @@
-use std::fmt;
+use std::{ffi::OsStr, fmt, os::unix::ffi::OsStrExt as _};
 
 /// A path in a repository as git knows it: bytes, `/` between the parts, relative to the top level.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -107,6 +107,25 @@ impl fmt::Display for RepoPath {
 impl fmt::Debug for RepoPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "RepoPath({})", self.quoted())
+    }
+}
+
+impl AsRef<OsStr> for RepoPath {
+    fn as_ref(&self) -> &OsStr {
+        OsStr::from_bytes(&self.0)
+    }
+}
+
+impl serde::Serialize for RepoPath {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.quoted())
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for RepoPath {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        Self::from_quoted(&text).ok_or_else(|| serde::de::Error::custom("a path is badly quoted"))
     }
 }
 

@@ -23,3 +23,4 @@ mod support_test;
 mod sync;
 mod verify;
 mod view;
+mod work;

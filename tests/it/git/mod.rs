@@ -2,7 +2,9 @@
 
 mod child;
 mod config;
+mod filtered;
 mod head;
+mod keep;
 mod locate;
 mod notes;
 mod objects;

@@ -4,7 +4,7 @@ mod operator;
 mod repo;
 
 pub(crate) use operator::{Operator, Output};
-pub(crate) use repo::Repo;
+pub(crate) use repo::{Repo, path_variable};
 
 /// Says that a test, or a part of it, did not run.
 #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]

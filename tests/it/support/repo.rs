@@ -246,7 +246,7 @@ impl Repo {
     clippy::disallowed_methods,
     reason = "a test runs the git that PATH names"
 )]
-fn path_variable() -> OsString {
+pub(crate) fn path_variable() -> OsString {
     let program = Path::new(env!("CARGO_BIN_EXE_git-operator"));
     let own = program.parent().unwrap().to_owned();
     let rest = std::env::var_os("PATH").unwrap_or_default();

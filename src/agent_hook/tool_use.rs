@@ -1,0 +1,150 @@
+use std::{
+    ffi::OsString,
+    os::unix::ffi::OsStringExt as _,
+    path::{Path, PathBuf},
+};
+
+use super::Event;
+use crate::{
+    git::{Clock, Env, Project, Repo},
+    model::Digest,
+    payload::{self, Session, Value},
+    ui::Failure,
+    work::{self, Call, Scope, Target, Tool},
+};
+
+/// Under which names file tools have named their file.
+const PATH_KEYS: [&str; 4] = ["file_path", "notebook_path", "filePath", "path"];
+
+/// One use of a tracked tool in a repository whose work ledger is on.
+pub(super) struct ToolUse {
+    pub(super) repo: Repo,
+    pub(super) session: String,
+    pub(super) id: String,
+    tool: String,
+    agent: Option<String>,
+    target: Target,
+    time: u64,
+}
+
+impl ToolUse {
+    /// Reads the tool use of an event; `None` when it is not tracked.
+    pub(super) fn of(event: &Event) -> Result<Option<Self>, Failure> {
+        let payload = &event.payload;
+        let Some(tool) = payload.text("tool_name") else {
+            return Ok(None);
+        };
+        let Some(kind) = Tool::of(&tool) else {
+            return Ok(None);
+        };
+        let Session::Known(session) = payload.session() else {
+            return Ok(None);
+        };
+        let id = id(event, &tool);
+        let Some(repo) = repo(event, (session.as_str(), &id))? else {
+            return Ok(None);
+        };
+        let target = match (kind, file(event)) {
+            (Tool::Shell, _) | (Tool::File, None) => Target::Tree,
+            (Tool::File, Some(name)) => {
+                let top = repo.top().map(Path::to_owned);
+                let cwd = payload.cwd().or(top).unwrap_or_default();
+                Target::File(work::place(&repo, &cwd, &name)?)
+            }
+        };
+        Ok(Some(Self {
+            repo,
+            session: session.as_str().to_owned(),
+            id,
+            tool,
+            agent: payload.text("agent_id"),
+            target,
+            time: Clock::default().wall_ms(),
+        }))
+    }
+
+    pub(super) fn call(&self, scope: Scope) -> Call<'_> {
+        Call {
+            session: &self.session,
+            tool: &self.tool,
+            id: &self.id,
+            agent: self.agent.as_deref(),
+            target: self.target.clone(),
+            scope,
+            time: self.time,
+        }
+    }
+
+    pub(super) fn time(&self) -> u64 {
+        self.time
+    }
+
+    /// Says what a file tool that names no file is taken for.
+    pub(super) fn warning(&self) -> Option<String> {
+        let is_file = Tool::of(&self.tool) == Some(Tool::File);
+        (is_file && self.target == Target::Tree).then(|| {
+            format!(
+                "git-operator: {} names no file it is to change, so the whole working tree is \
+                 compared",
+                self.tool
+            )
+        })
+    }
+}
+
+/// The call's id; one made of its input where an old client sends none.
+fn id(event: &Event, tool: &str) -> String {
+    event.payload.text("tool_use_id").unwrap_or_else(|| {
+        let input = event.payload.get("tool_input").map(Value::raw);
+        let input = input.unwrap_or_default();
+        let digest = Digest::of(&[tool.as_bytes(), b"\0", input].concat());
+        format!("input:{}", &digest.to_hex()[..16])
+    })
+}
+
+fn file(event: &Event) -> Option<OsString> {
+    let input = event.payload.get("tool_input")?;
+    let bytes = PATH_KEYS
+        .into_iter()
+        .filter_map(|key| input.get(key)?.bytes())
+        .find(|bytes| !bytes.is_empty() && !bytes.contains(&0))?;
+    Some(OsString::from_vec(bytes.into_owned()))
+}
+
+/// The repository of the payload's directory; that of the project when the call began there: a command
+/// may have gone elsewhere meanwhile.
+fn repo(event: &Event, call: (&str, &str)) -> Result<Option<Repo>, Failure> {
+    let here = match payload::Place::find(&event.payload, &event.env) {
+        payload::Place::Found(project) => tracked(&project, &event.env)?,
+        payload::Place::Nowhere | payload::Place::Gone(_) => None,
+        payload::Place::Fault(error) => return Err(error.into()),
+    };
+    if event.payload.event().as_deref() == Some("PreToolUse") {
+        return Ok(here);
+    }
+    if let Some(repo) = &here
+        && work::knows(repo, call)?
+    {
+        return Ok(here);
+    }
+    let home = event.env.path("CLAUDE_PROJECT_DIR").map(PathBuf::from);
+    let Some(home) = home.filter(|home| home.is_dir()) else {
+        return Ok(here);
+    };
+    let there = match Project::find(&home, &event.env)? {
+        Some(project) => tracked(&project, &event.env)?,
+        None => None,
+    };
+    match there {
+        Some(repo) if work::knows(&repo, call)? => Ok(Some(repo)),
+        Some(_) | None => Ok(here),
+    }
+}
+
+fn tracked(project: &Project, env: &Env) -> Result<Option<Repo>, Failure> {
+    if project.is_store() || project.location.top.is_none() {
+        return Ok(None);
+    }
+    let repo = project.open(env)?;
+    Ok(work::is_on(&repo)?.then_some(repo))
+}

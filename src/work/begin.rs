@@ -1,0 +1,272 @@
+use std::collections::BTreeSet;
+
+use super::{
+    Content, Error, Place, Work,
+    look::{Keeper, Look, Looker},
+    rules::Begin,
+    session::{self, HOOK, Session},
+    state::{HeadFile, Held, Others, Reach, Snapshot, State, Whose},
+};
+use crate::{
+    git::{Repo, Trees},
+    model::{Oid, RepoPath},
+};
+
+/// A tool use that is about to begin, or has ended.
+#[derive(Clone, Debug)]
+pub struct Call<'a> {
+    pub session: &'a str,
+    pub tool: &'a str,
+    pub id: &'a str,
+    /// The subagent that makes it.
+    pub agent: Option<&'a str>,
+    pub target: Target,
+    pub scope: Scope,
+    /// The wall time in ms.
+    pub time: u64,
+}
+
+/// What a tool can change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Any path: a shell; or a file tool that names no path we know.
+    Tree,
+    File(Place),
+}
+
+/// How much of the working tree is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// What the target needs.
+    Target,
+    /// All of it, because somebody asks for the session's work.
+    Tree,
+}
+
+/// Which tools are tracked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tool {
+    Shell,
+    File,
+}
+
+impl Tool {
+    /// Returns what a tool is; `None` for one that is not tracked.
+    pub fn of(name: &str) -> Option<Self> {
+        match name {
+            "Bash" | "PowerShell" => Some(Self::Shell),
+            "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => Some(Self::File),
+            _ => None,
+        }
+    }
+}
+
+/// What is known when a call begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Begun {
+    /// The session's work; `None` when the working tree was not looked at.
+    pub work: Option<Work>,
+}
+
+/// Records what lies in the working tree before a tool runs.
+pub fn begin(repo: &Repo, call: &Call<'_>) -> Result<Begun, Error> {
+    let mut session = Session::open(repo, call.session, HOOK)?;
+    session.state.ended = None;
+    let head = repo.head()?.commit();
+    let reach = session.visible(call.reach(), head)?;
+    let begin = call.begin(reach.clone(), head);
+    let whole = reach == Reach::Tree || call.scope == Scope::Tree;
+    let look = match whole {
+        true => Some(session.look_keeping(call.time)?),
+        false => None,
+    };
+    let mut snapshot = match &look {
+        Some(look) => {
+            session.state.observe(&look.dirty);
+            session.state.snapshot(&look.dirty)
+        }
+        None => Snapshot::new(),
+    };
+    if let Reach::Path(path) = &reach
+        && !snapshot.contains_key(path)
+    {
+        let held = match &look {
+            Some(_) => Held {
+                content: session.glance(path, call.time)?,
+                whose: Whose::Clean,
+            },
+            None => session.hold(path, begin.head, call.time)?,
+        };
+        snapshot.insert(path.clone(), held);
+    }
+    session.state.begin(begin, snapshot);
+    let work = look.map(|look| session.work(&look, Some(call.id)));
+    session.save(call.time)?;
+    Ok(Begun { work })
+}
+
+impl Call<'_> {
+    pub(super) fn begin(&self, reach: Reach, head: Option<Oid>) -> Begin {
+        Begin {
+            id: self.id.to_owned(),
+            tool: self.tool.to_owned(),
+            agent: self.agent.map(str::to_owned),
+            reach,
+            time: self.time,
+            head,
+        }
+    }
+
+    pub(super) fn reach(&self) -> Reach {
+        match &self.target {
+            Target::Tree => Reach::Tree,
+            Target::File(Place::Inside(path)) => Reach::Path(path.clone()),
+            Target::File(Place::Nested(_) | Place::Outside) => Reach::Nothing,
+        }
+    }
+}
+
+impl Session<'_> {
+    /// Looks at the whole working tree and keeps the bytes of what is dirty.
+    pub(super) fn look_keeping(&mut self, now: u64) -> Result<Look, Error> {
+        let keeper = self.keeper();
+        let claimed: BTreeSet<RepoPath> =
+            self.state.claims().map(|(path, _)| path.clone()).collect();
+        let mut looker = Looker::new(self.repo, &mut self.state.seen, now)?.keeping(keeper);
+        let look = looker.all(|path| claimed.contains(path))?;
+        let fresh = looker.kept().fresh;
+        self.vault().add(fresh)?;
+        Ok(look)
+    }
+
+    /// Looks at the whole working tree.
+    pub(super) fn look(&mut self, now: u64) -> Result<Look, Error> {
+        Looker::new(self.repo, &mut self.state.seen, now)?.all(|_| false)
+    }
+
+    /// Looks at one path.
+    pub(super) fn glance(&mut self, path: &RepoPath, now: u64) -> Result<Content, Error> {
+        Looker::new(self.repo, &mut self.state.seen, now)?.at(path)
+    }
+
+    pub(super) fn keeper(&self) -> Keeper {
+        Keeper {
+            kept: self.state.vault.kept(),
+            fresh: Vec::new(),
+            room: self.state.vault.room(),
+        }
+    }
+
+    /// Ignored files are invisible: a file tool whose path git ignores changes nothing here.
+    pub(super) fn visible(&self, reach: Reach, head: Option<Oid>) -> Result<Reach, Error> {
+        let Reach::Path(path) = &reach else {
+            return Ok(reach);
+        };
+        let touched = self
+            .state
+            .paths
+            .get(path)
+            .is_some_and(|trail| trail.touched);
+        let at_head = || head_file(head, path, (self.repo, &mut Trees::new(self.repo)));
+        if touched || at_head()? != HeadFile::Absent {
+            return Ok(reach);
+        }
+        Ok(match self.repo.ignored(std::slice::from_ref(path))?[..] {
+            [true, ..] => Reach::Nothing,
+            _ => reach,
+        })
+    }
+
+    /// Looks at a file tool's own path, and keeps its bytes unless HEAD has them.
+    fn hold(&mut self, path: &RepoPath, head: Option<Oid>, now: u64) -> Result<Held, Error> {
+        let keeper = self.keeper();
+        let mut looker = Looker::new(self.repo, &mut self.state.seen, now)?.keeping(keeper);
+        let content = looker.at(path)?;
+        let fresh = looker.kept().fresh;
+        let trail = self.state.paths.get(path);
+        let claimed = trail.is_some_and(|trail| trail.claims(&content));
+        let whose = match !claimed && self.is_at_head(path, &content, head)? {
+            true => Whose::Clean,
+            false => self.state.whose(path, &content),
+        };
+        if whose == Whose::Foreign {
+            self.state.trail(path).saw_foreign(&content);
+        }
+        if whose != Whose::Clean {
+            self.vault().add(fresh)?;
+        }
+        Ok(Held { content, whose })
+    }
+
+    fn is_at_head(
+        &self,
+        path: &RepoPath,
+        content: &Content,
+        head: Option<Oid>,
+    ) -> Result<bool, Error> {
+        let file = head_file(head, path, (self.repo, &mut Trees::new(self.repo)))?;
+        Ok(match (file, content) {
+            (HeadFile::Absent, Content::Absent) => true,
+            (HeadFile::Entry { id, .. }, content) => content.blob() == Some(id),
+            (HeadFile::Absent | HeadFile::Unread, _) => false,
+        })
+    }
+
+    /// Returns the session's work, with `call` as its tool use.
+    pub(super) fn work(&self, look: &Look, call: Option<&str>) -> Work {
+        let others = self.state.others_for(self.repo, look);
+        let mut work = self.state.work(&look.dirty, &others);
+        work.not_covered.clone_from(&look.not_covered);
+        if let Some(call) = call.and_then(|id| self.state.call(id)) {
+            work.call = Some(call.view());
+        }
+        work
+    }
+}
+
+impl State {
+    /// Reads what other sessions of the worktree left, if any dirty path may be theirs.
+    pub(super) fn others_for(&self, repo: &Repo, look: &Look) -> Others {
+        let foreign = |(path, content)| self.whose(path, content) == Whose::Foreign;
+        match look.dirty.iter().any(foreign) {
+            true => self.others(repo),
+            false => Others::new(),
+        }
+    }
+
+    /// Reads what other sessions of the worktree left.
+    pub(super) fn others(&self, repo: &Repo) -> Others {
+        let mut others = Others::new();
+        for (_, state) in session::read_all(repo) {
+            if state.worktree != self.worktree || state.session == self.session {
+                continue;
+            }
+            for (path, claim) in state.claims() {
+                let left = others.entry(path.clone()).or_default();
+                left.insert(claim.content.clone());
+            }
+        }
+        others
+    }
+}
+
+const TREE: u32 = 0o40_000;
+const GITLINK: u32 = 0o160_000;
+
+/// Returns what HEAD's commit has at a path.
+pub(super) fn head_file(
+    head: Option<Oid>,
+    path: &RepoPath,
+    (repo, trees): (&Repo, &mut Trees<'_>),
+) -> Result<HeadFile, Error> {
+    let Some(head) = head else {
+        return Ok(HeadFile::Absent);
+    };
+    let root = repo.commit(head)?.tree;
+    Ok(match trees.place(root, path)? {
+        // A directory lies there, or nothing.
+        Some((TREE, _)) | None => HeadFile::Absent,
+        Some((GITLINK, _)) => HeadFile::Unread,
+        Some((mode, id)) => HeadFile::Entry { id, mode },
+    })
+}

@@ -1,0 +1,282 @@
+use std::collections::BTreeMap;
+
+use super::{
+    Call, Content, Error, Scope, Work,
+    begin::head_file,
+    look::{Look, Looker},
+    rescue::Why,
+    rules::{Lost, Now, Outcome},
+    session::{HOOK, Session},
+    state::{Before, HeadFile, Others, Phase, Reach, Verdict},
+};
+use crate::{
+    git::{Repo, Trees, files::Tree},
+    model::{Oid, RepoPath},
+};
+
+/// A tool use that has ended.
+#[derive(Clone, Debug)]
+pub struct Finished<'a> {
+    pub call: Call<'a>,
+    pub outcome: Outcome,
+    /// The background task that goes on, when the call returned before its command did.
+    pub background: Option<&'a str>,
+}
+
+/// What a tool use did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    pub known: Known,
+    /// The session's work; `None` when the working tree was not looked at.
+    pub work: Option<Work>,
+    /// What the call changed, sorted by path.
+    pub changes: Vec<FileChange>,
+    /// Other people's uncommitted work that is gone from where it was; it can be recovered.
+    pub vanished: Vec<RepoPath>,
+    /// Other people's uncommitted work that the call changed; what was there can be recovered.
+    pub mixed: Vec<RepoPath>,
+    /// Those of the two whose bytes were too large to keep.
+    pub not_kept: Vec<RepoPath>,
+    /// Repositories inside this one, which no report of the session has named before.
+    pub not_covered: Vec<RepoPath>,
+}
+
+/// Whether a call's beginning was seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Known {
+    #[default]
+    Yes,
+    /// Its end was reported before: nothing changed.
+    Again,
+    /// It was never seen to begin here.
+    No,
+}
+
+/// A path that a call changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileChange {
+    pub path: RepoPath,
+    pub after: Content,
+    /// It is still dirty.
+    pub written: bool,
+    before: Before,
+}
+
+impl FileChange {
+    /// Returns the bytes before the call, as a checkout writes them; `None` when there was no file,
+    /// or its bytes are not kept.
+    pub fn bytes_before(&self, repo: &Repo) -> Result<Option<Vec<u8>>, Error> {
+        match &self.before {
+            Before::Dirty(held) => match held.content.blob() {
+                Some(id) if repo.has(id) => Ok(Some(repo.blob(id)?)),
+                Some(_) | None => Ok(None),
+            },
+            Before::Clean(HeadFile::Entry { id, .. }) => {
+                let bytes = repo.smudged(&[(*id, self.path.clone())])?;
+                Ok(bytes.into_iter().next())
+            }
+            Before::Clean(HeadFile::Absent | HeadFile::Unread) => Ok(None),
+        }
+    }
+
+    /// Returns the bytes that lie there now; `None` when there is no regular file of at most `limit`
+    /// bytes.
+    pub fn bytes_after(&self, repo: &Repo, limit: u64) -> Result<Option<Vec<u8>>, Error> {
+        let tree = Tree::open(super::look::top(repo)?)?;
+        Ok(tree.read(&self.path, limit).unwrap_or(None))
+    }
+}
+
+/// Records what a tool changed, and whose the changes are.
+pub fn finish(repo: &Repo, finished: &Finished<'_>) -> Result<Report, Error> {
+    let call = &finished.call;
+    let mut session = Session::open(repo, call.session, HOOK)?;
+    let pending = session.state.pending(call.id);
+    let reach = pending.map(|(call, _)| call.reach.clone());
+    let known = match (&reach, session.state.call(call.id)) {
+        (Some(_), _) => Known::Yes,
+        (None, Some(_)) => Known::Again,
+        (None, None) => Known::No,
+    };
+    let whole =
+        call.scope == Scope::Tree || reach == Some(Reach::Tree) || finished.background.is_some();
+    let look = match whole {
+        true => Some(session.look(call.time)?),
+        false => None,
+    };
+    let lost = match reach {
+        Some(Reach::Tree | Reach::Background(_)) => session.end_tree(call, look.as_ref())?,
+        Some(Reach::Path(path)) => {
+            let after = session.glance(&path, call.time)?;
+            session.state.finish_path(call.id, &after, finished.outcome)
+        }
+        Some(Reach::Nothing) => {
+            session.state.finish_nothing(call.id);
+            Vec::new()
+        }
+        None => {
+            session.unseen(finished)?;
+            Vec::new()
+        }
+    };
+    session.read_heads(call.id)?;
+    let lost = session.not_stashed(lost)?;
+    session.rescue(&lost, call.id, (call.time, Why::Call))?;
+    let report = session.report(finished, known, (look, &lost));
+    session.save(call.time)?;
+    Ok(report)
+}
+
+impl Session<'_> {
+    fn end_tree(&mut self, call: &Call<'_>, look: Option<&Look>) -> Result<Vec<Lost>, Error> {
+        let Some(look) = look else {
+            return Ok(Vec::new());
+        };
+        let now = self.now(call.id, look, call.time)?;
+        let others = match self.state.has_new_claims(call.id, &now) {
+            true => self.state.others(self.repo),
+            false => Others::new(),
+        };
+        Ok(self.state.finish_tree(call.id, &now, &others))
+    }
+
+    /// Completes a look with the paths of a call's snapshot that are clean now.
+    pub(super) fn now(&mut self, id: &str, look: &Look, time: u64) -> Result<Now, Error> {
+        let mut now = Now {
+            dirty: look.dirty.clone(),
+            clean: BTreeMap::new(),
+        };
+        let snapshot = self.state.pending(id).map(|(_, snapshot)| snapshot);
+        let paths: Vec<RepoPath> = snapshot
+            .into_iter()
+            .flat_map(|snapshot| snapshot.keys())
+            .filter(|path| !now.dirty.contains_key(*path))
+            .cloned()
+            .collect();
+        // What was seen of these is forgotten again: they are clean.
+        let mut seen = BTreeMap::new();
+        let mut looker = Looker::new(self.repo, &mut seen, time)?;
+        for path in paths {
+            let content = looker.at(&path)?;
+            now.clean.insert(path, content);
+        }
+        Ok(now)
+    }
+
+    /// A file tool's path is its own even if nobody saw it begin.
+    fn unseen(&mut self, finished: &Finished<'_>) -> Result<(), Error> {
+        let call = &finished.call;
+        if self.state.call(call.id).is_some() || finished.outcome == Outcome::Failure {
+            return Ok(());
+        }
+        let head = self.repo.head()?.commit();
+        let reach = self.visible(call.reach(), head)?;
+        let Reach::Path(path) = &reach else {
+            return Ok(());
+        };
+        let after = self.glance(path, call.time)?;
+        self.state.claim_unseen(&call.begin(reach, head), &after);
+        Ok(())
+    }
+
+    /// Looks up what HEAD had at the paths that were clean when the call began.
+    fn read_heads(&mut self, id: &str) -> Result<(), Error> {
+        let Some(call) = self.state.calls.iter_mut().find(|call| call.id == id) else {
+            return Ok(());
+        };
+        let head = call.head;
+        let mut trees = Trees::new(self.repo);
+        if let Phase::Finished { changes, .. } = &mut call.phase {
+            for change in changes {
+                if change.before == Before::Clean(HeadFile::Unread) {
+                    let file = head_file(head, &change.path, (self.repo, &mut trees))?;
+                    change.before = Before::Clean(file);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves out what the newest stash holds: it is not lost.
+    pub(super) fn not_stashed(&self, lost: Vec<Lost>) -> Result<Vec<Lost>, Error> {
+        if lost.is_empty() {
+            return Ok(lost);
+        }
+        let roots = self.stash_roots()?;
+        let mut trees = Trees::new(self.repo);
+        let mut kept = Vec::new();
+        for one in lost {
+            let mut stashed = false;
+            for root in &roots {
+                let place = trees.place(*root, &one.path)?;
+                stashed |= place.is_some_and(|(_, id)| one.content.blob() == Some(id));
+            }
+            if !stashed {
+                kept.push(one);
+            }
+        }
+        Ok(kept)
+    }
+
+    /// The trees of the newest stash: of the working tree, and of untracked files.
+    fn stash_roots(&self) -> Result<Vec<Oid>, Error> {
+        let Some(stash) = self.repo.read_ref("refs/stash")? else {
+            return Ok(Vec::new());
+        };
+        let stash = self.repo.commit(stash)?;
+        let mut roots = vec![stash.tree];
+        if let Some(untracked) = stash.parents.get(2) {
+            roots.push(self.repo.commit(*untracked)?.tree);
+        }
+        Ok(roots)
+    }
+
+    fn report(
+        &mut self,
+        finished: &Finished<'_>,
+        known: Known,
+        (look, lost): (Option<Look>, &[Lost]),
+    ) -> Report {
+        let call = &finished.call;
+        let mut report = Report {
+            known,
+            ..Report::default()
+        };
+        if known == Known::Yes
+            && let Some(Phase::Finished { changes, .. }) =
+                self.state.call(call.id).map(|call| &call.phase)
+        {
+            for change in changes {
+                report.changes.push(FileChange {
+                    path: change.path.clone(),
+                    after: change.after.clone(),
+                    written: change.verdict != Verdict::Clean,
+                    before: change.before.clone(),
+                });
+                if change.verdict == Verdict::Mixed {
+                    report.mixed.push(change.path.clone());
+                }
+            }
+        }
+        let unkept = lost.iter().filter(|lost| lost.content.blob().is_none());
+        report.not_kept = unkept.map(|lost| lost.path.clone()).collect();
+        let gone = lost.iter().map(|lost| lost.path.clone());
+        report.vanished = gone.filter(|path| !report.mixed.contains(path)).collect();
+        if let Some(look) = look {
+            self.state.observe(&look.dirty);
+            if let Some(task) = finished.background {
+                self.state
+                    .background(call.id, task, (&look.dirty, call.time));
+            }
+            let told = &mut self.state.told;
+            for path in &look.not_covered {
+                if !told.contains(path) {
+                    told.push(path.clone());
+                    report.not_covered.push(path.clone());
+                }
+            }
+            report.work = Some(self.work(&look, Some(call.id)));
+        }
+        report
+    }
+}
