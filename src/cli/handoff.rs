@@ -59,8 +59,6 @@ fn mark(args: &Args, desk: &Desk<'_>, context: &Context) -> Result<Exit, Failure
             decision.what
         )))?;
     }
-    context
-        .ui
-        .line(format!("marked [{}]", marked.record.id.short()))?;
+    desk.report(&marked.record, "marked")?;
     Ok(Exit::Done)
 }

@@ -96,11 +96,8 @@ fn approve(slug: &Slug, owner: Option<&str>, context: &Context) -> Result<Exit, 
     } else {
         "approved"
     };
-    context.ui.line(format!(
-        "{verb} {slug} @{} [{}]",
-        approval.stamp,
-        approval.record.id.short()
-    ))?;
+    let text = format!("{verb} {slug} @{}", approval.stamp);
+    desk.report(&approval.record, &text)?;
     Ok(Exit::Done)
 }
 

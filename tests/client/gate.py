@@ -13,6 +13,7 @@ def test_a_stop_is_blocked_until_the_verdict_is_recorded():
         assert session.result["result"] == "really done", session.result
         has(session.told(), "T-1", "git operator")
         has(machine.sh("git operator log"), "PASS", "it holds")
+        has(machine.sh("cat .operator/VERDICTS.md"), "| T-1 | it holds |")
 
 
 def test_an_orphaned_task_is_named_with_the_line_that_adopts_it():
