@@ -147,7 +147,12 @@ impl Transaction<'_> {
             let _ = self.store.repo().release_keep(kept);
         }
         self.heads.extend(heads);
-        let unfinished = self.finish(&records, pending.is_none()).err();
+        let as_made = self.tips.ledger == new.ledger;
+        let unfinished = self.finish(&records, as_made).err();
+        if pending.is_none() && unfinished.is_none() {
+            // A journal that could not be cut is cut by the next writer.
+            let _ = self.store.cut_if_due(self.tips, self.state.replica);
+        }
         Ok(Committed {
             records,
             tip: self.tips.ledger,
@@ -316,8 +321,9 @@ impl Transaction<'_> {
         Ok(kept)
     }
 
-    /// Does what the records mean for local files, and keeps the journal short.
-    fn finish(&mut self, records: &[Record], landed: bool) -> Result<(), Error> {
+    /// Does what the records mean for local files. Where others wrote meanwhile, what they wrote is
+    /// taken in too.
+    fn finish(&mut self, records: &[Record], as_made: bool) -> Result<(), Error> {
         self.store.stepped(Step::Effects)?;
         let dir = self.store.dir();
         let mut effects = Effects::default();
@@ -326,18 +332,16 @@ impl Transaction<'_> {
             decisions::apply(dir, record)?;
         }
         effects.apply(dir, &self.heads)?;
+        if !as_made {
+            return self.catch_up();
+        }
         let largest = records.iter().map(|record| record.seq).max();
         self.state.seq = self.state.seq.max(largest.unwrap_or(0));
         let added = records.len() as u64;
         self.state.count = self.state.count.map(|count| count + added);
         self.state.tip = self.tips.ledger;
         self.state.settled = self.tips.ledger;
-        self.state.write(dir)?;
-        if landed {
-            // A journal that could not be cut is cut by the next writer.
-            let _ = self.store.cut_if_due(self.tips, self.state.replica);
-        }
-        Ok(())
+        self.state.write(dir)
     }
 
     /// Brings `seq`, the count, our name and the task files to the tip.

@@ -15,8 +15,8 @@ use file::{Contents, File};
 use super::{Append, Error, Newest, Store, files};
 use crate::{ledger::Entry, model::Oid};
 
-/// How many commits a reader catches up with in memory before a writer makes the file anew.
-const BEHIND: usize = 1_000;
+/// How many commits readers catch up with in memory before a cut makes the file anew.
+const BEHIND: usize = 500;
 const NAME: &str = "index";
 
 impl Store {

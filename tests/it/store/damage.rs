@@ -10,12 +10,12 @@ use std::{
 use git_operator::{
     git::Clock,
     model::Explain,
-    store::{LEDGER, SHADOW, Step, Store, Wait},
+    store::{LEDGER, SHADOW, Step, Store, Wait, tasks},
 };
 
 use super::{
     child::{Writer, acknowledged},
-    commit, env, fsck, note, notes, record, store,
+    commit, env, fsck, note, notes, open, record, store,
 };
 use crate::support::Repo;
 
@@ -409,6 +409,42 @@ fn another_writer_of_the_ref_is_united_with() {
     repo.git(["update-ref", LEDGER, "FETCH_HEAD"]);
     names.push("theirs".to_owned());
     check_all_there(&(repo, names));
+}
+
+/// A plain git moves the ref between our promise and our move of it.
+#[test]
+fn a_race_that_is_lost_is_united_with_and_learned_from() {
+    let repo = Repo::new();
+    record(&store(&repo), open("T-1"));
+    let other = Repo::new();
+    let path = repo.path().to_str().unwrap();
+    other.git(["fetch", "-q", path, &format!("{LEDGER}:{LEDGER}")]);
+    let theirs = record(&store(&other), open("T-1"));
+    repo.git(["fetch", "-q", other.path().to_str().unwrap(), LEDGER]);
+    let (dir, vars) = (repo.path().to_owned(), repo.env());
+    let moved = Cell::new(false);
+    let racing = store(&repo).hooked(Rc::new(move |step| {
+        if step == Step::Promised && !moved.replace(true) {
+            let done = std::process::Command::new("git")
+                .args(["update-ref", LEDGER, "FETCH_HEAD"])
+                .current_dir(&dir)
+                .env_clear()
+                .envs(vars.iter().map(|(name, value)| (name, value)))
+                .status();
+            assert!(done.unwrap().success());
+        }
+        Ok(())
+    }));
+    let committed = commit(&racing, &[note("ours")]);
+    assert_eq!(committed.pending, None);
+    assert_eq!(repo.git(["rev-list", "--count", "--merges", LEDGER]), "1");
+    let heads = &tasks::list(racing.dir()).unwrap().open[0].heads.task;
+    assert!(heads.contains(&theirs.id), "{heads:?}");
+    assert_eq!(racing.load().unwrap().len(), 3);
+    let next = record(&store(&repo), note("next"));
+    assert_eq!(next.seq, 3);
+    assert_eq!(store(&repo).tip().unwrap(), store(&repo).state().tip);
+    fsck(&repo);
 }
 
 #[test]
