@@ -12,6 +12,7 @@ mod decide;
 mod defer;
 mod desk;
 mod doctor;
+mod export;
 mod handoff;
 mod install_man;
 mod log;
@@ -22,6 +23,7 @@ mod protocol;
 mod reconcile;
 mod record;
 mod recover;
+mod relink;
 mod render;
 mod restore;
 mod retract;
@@ -66,10 +68,12 @@ pub enum Command {
     #[command(hide = true)]
     Compress(compress::Args),
     Doctor(doctor::Args),
+    Export(export::Args),
     Handoff(handoff::Args),
     InstallMan(install_man::Args),
     Log(Box<log::Args>),
     Policy(policy::Args),
+    Relink(relink::Args),
     Run(run::Args),
     Show(show::Args),
     Spec(spec::Args),
@@ -100,11 +104,13 @@ pub fn run(command: &Command, context: &Context) -> Result<Exit, Failure> {
         Command::Agents(args) => agents::run(args, context),
         Command::Compress(args) => compress::run(args, context),
         Command::Completions(args) => completions::run(args, context),
+        Command::Export(args) => export::run(args, context),
         Command::Doctor(args) => doctor::run(args, context),
         Command::Handoff(args) => handoff::run(args, context),
         Command::InstallMan(args) => install_man::run(args, context),
         Command::Log(args) => log::run(args, context),
         Command::Policy(args) => policy::run(args, context),
+        Command::Relink(args) => relink::run(args, context),
         Command::Run(args) => run::run(args, context),
         Command::Show(args) => show::run(args, context),
         Command::Spec(args) => spec::run(args, context),

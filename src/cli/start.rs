@@ -3,7 +3,7 @@ use std::path::Path;
 use crate::{
     gate::{self, Gate, Place},
     git::{Project, Repo},
-    setup::{self, Act, Charter, HookPlace, Mode, Start, Step},
+    setup::{self, Act, Charter, Ci, HookPlace, Mode, Start, Step},
     store::{Store, Wait},
     ui::{Context, Exit, Failure, one_line},
 };
@@ -21,6 +21,9 @@ pub struct Args {
     /// Where the git hooks go: git's configuration, hook files, or nowhere
     #[arg(long, value_name = "place", value_parser = ["auto", "config", "file", "none"], default_value = "auto")]
     hooks: String,
+    /// Add a job that verifies: github or gitlab
+    #[arg(long, value_name = "host", value_parser = ["github", "gitlab"])]
+    ci: Option<String>,
     /// Print what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -39,6 +42,10 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
             "none" => HookPlace::None,
             _ => HookPlace::Auto,
         },
+        ci: args.ci.as_deref().map(|host| match host {
+            "gitlab" => Ci::Gitlab,
+            _ => Ci::Github,
+        }),
         mode: mode(args.dry_run),
     };
     let cwd = context.cwd()?;

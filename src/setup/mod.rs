@@ -20,7 +20,7 @@ pub use doctor::{Finding, Repair, Weight, doctor, drift};
 pub use error::Error;
 pub use hooks::shim;
 pub use plan::{Act, Mode, Step};
-pub use start::{Start, start, uninstall};
+pub use start::{Ci, Start, start, uninstall};
 
 /// How CLAUDE.md carries the charter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -111,6 +111,17 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
+    /// Makes a file that people go on to change: one that is there is kept as it is.
+    pub(super) fn create(&mut self, path: &str, text: &str) -> Result<(), Error> {
+        match self.tree.lies(path)? {
+            Lies::Nothing => self.write(path, text, 0o644),
+            _ => {
+                self.say(Act::Kept, path, None);
+                Ok(())
+            }
+        }
+    }
+
     /// Removes a file that holds exactly `text`.
     pub(super) fn remove_own(&mut self, path: &str, text: &str) -> Result<(), Error> {
         match self.tree.read(path, TEXT_LIMIT)? {

@@ -31,7 +31,32 @@ const SHIMS: [&str; 3] = ["task", "verdict", "adopt"];
 pub struct Start {
     pub charter: Charter,
     pub hooks: HookPlace,
+    /// Whose CI gets a job that verifies.
+    pub ci: Option<Ci>,
     pub mode: Mode,
+}
+
+/// A host whose jobs can verify.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ci {
+    Github,
+    Gitlab,
+}
+
+impl Ci {
+    /// Returns where the job's file lies, and its text.
+    pub fn file(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Github => (
+                ".github/workflows/git-operator.yml",
+                include_str!("../../templates/ci-github.yml"),
+            ),
+            Self::Gitlab => (
+                ".gitlab/git-operator.yml",
+                include_str!("../../templates/ci-gitlab.yml"),
+            ),
+        }
+    }
 }
 
 /// Sets up the project at `top`, which is `repo`'s working tree or lies outside any repository, and
@@ -44,6 +69,10 @@ pub fn start(top: &Path, repo: Option<&Repo>, request: Start) -> Result<Vec<Step
     charter::put(&mut plan, request.charter)?;
     ignore::put(&mut plan)?;
     attributes(&mut plan)?;
+    if let Some(ci) = request.ci {
+        let (path, text) = ci.file();
+        plan.create(path, text)?;
+    }
     for name in SHIMS {
         plan.write(&format!(".operator/bin/ops-{name}.sh"), &shim(name), 0o755)?;
     }

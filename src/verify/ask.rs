@@ -4,17 +4,22 @@ use std::collections::HashSet;
 
 use super::{
     Error, Finding, Report,
-    context::place,
+    context::{of_view, place, row_key, row_keys},
     judge::{self, Request},
     report::{Policy, Severity},
     requirements::{self, Requirements},
     sign::{Programs, Trust},
 };
 use crate::{
-    git::{Head, Range, Repo, Until},
-    model::Oid,
+    git::{Head, Range, Repo, Until, files::Tree},
+    ledger::Ledger,
+    model::{Oid, Record, RecordId},
     store::{LEDGER, Store, Warning},
+    view::View,
 };
+
+/// A view longer than this is not read.
+const VIEW_LIMIT: u64 = 256 << 20;
 
 /// The two fetches of a job: the ledger without a depth.
 pub const FETCH: &str =
@@ -93,6 +98,7 @@ pub fn verify(store: &Store, ask: &Ask) -> Result<Report, Error> {
     let tip = store.tip()?;
     let ledger = store.load()?;
     let roots = roots(store)?;
+    let accepted = accepted(repo, from, &ledger)?;
     let request = Request {
         target,
         policy,
@@ -101,10 +107,18 @@ pub fn verify(store: &Store, ask: &Ask) -> Result<Report, Error> {
         now: ask.now,
         trust: &trust,
         roots: &roots,
-        accepted: &HashSet::new(),
+        accepted: &accepted,
     };
     let mut report = judge::judge(store, &ledger, &request)?;
-    if tip.is_none() && has_rows(repo, target)? {
+    let keys = ledger.iter().filter_map(row_key).collect();
+    let backed = tip.is_some().then_some(&keys);
+    let mut rows = false;
+    for view in View::ALL {
+        let bytes = view_bytes(repo, ask, target, view)?;
+        rows |= !row_keys(&bytes).is_empty();
+        report.findings.extend(of_view(view, &bytes, backed));
+    }
+    if tip.is_none() && rows {
         let message = format!("there is no '{LEDGER}' here, and VERDICTS.md has rows");
         report.findings.retain(|finding| finding.word != "vacuous");
         let finding = Finding::new("no-ledger", Severity::Undecided, message);
@@ -245,16 +259,35 @@ fn roots(store: &Store) -> Result<Vec<Oid>, Error> {
     Ok(repo.root_commits(Until::done()).unwrap_or_default())
 }
 
-/// Says whether the target's view has rows.
-fn has_rows(repo: &Repo, target: Option<Oid>) -> Result<bool, Error> {
+/// Reads a view: of the working tree when what lies there is judged, else of the target.
+fn view_bytes(repo: &Repo, ask: &Ask, target: Option<Oid>, view: View) -> Result<Vec<u8>, Error> {
+    let path = format!(".operator/{}", view.file_name());
+    let here = ask.spec.is_none() && ask.event.head.is_none();
+    if let (true, Some(top)) = (here, repo.top()) {
+        let read = Tree::open(top).and_then(|tree| tree.read(&path, VIEW_LIMIT));
+        return Ok(read.map_err(Error::View)?.unwrap_or_default());
+    }
     let Some(target) = target else {
-        return Ok(false);
+        return Ok(Vec::new());
     };
-    let path = ".operator/VERDICTS.md";
-    let bytes = file(repo, target, path, &mut Policy::default())?.unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
-    let row = |line: &str| crate::model::row::VerdictRow::parse(line).is_some();
-    Ok(text.lines().any(row))
+    let bytes = file(repo, target, &path, &mut Policy::default())?;
+    Ok(bytes.unwrap_or_default())
+}
+
+/// Returns the records whose rows the base has already: it took them in when they were made.
+fn accepted(repo: &Repo, from: Option<Oid>, ledger: &Ledger) -> Result<HashSet<RecordId>, Error> {
+    let Some(from) = from else {
+        return Ok(HashSet::new());
+    };
+    let path = format!(".operator/{}", View::Verdicts.file_name());
+    let bytes = file(repo, from, &path, &mut Policy::default())?.unwrap_or_default();
+    let rows = row_keys(&bytes);
+    let known = |record: &&Record| row_key(record).is_some_and(|key| rows.contains(&key));
+    Ok(ledger
+        .iter()
+        .filter(known)
+        .map(|record| record.id)
+        .collect())
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! What lies around the records: the target's own directory, its policy, the guarded paths.
 
+use std::collections::HashSet;
+
 use super::{
     Error, Finding,
     judge::Request,
@@ -9,7 +11,8 @@ use super::{
 };
 use crate::{
     git::Repo,
-    model::{Oid, RepoPath},
+    model::{Body, Oid, Record, RepoPath, row::VerdictRow},
+    view::{Document, Kind, View},
 };
 
 const OWN: &str = ".operator";
@@ -23,6 +26,55 @@ pub(super) fn findings(source: &Source<'_>, request: &Request<'_>) -> Result<Vec
     found.extend(modified(source.repo, target, request)?);
     found.extend(guarded(source, target, request)?);
     Ok(found)
+}
+
+/// Returns what is wrong with a view: rows no record backs, lines that are no rows, markers a merge
+/// left.
+pub(super) fn of_view(view: View, bytes: &[u8], backed: Option<&HashSet<String>>) -> Vec<Finding> {
+    let path = RepoPath::new(format!("{OWN}/{}", view.file_name()));
+    let document = Document::parse(bytes);
+    let mut found = Vec::new();
+    for (number, line) in document.body() {
+        let (word, message) = match &line.kind {
+            Kind::Malformed(why) => ("malformed", format!("the line is no row: {why}")),
+            Kind::Marker => ("marker", "a merge left this line".to_owned()),
+            Kind::Row(row) if row.view == View::Verdicts => {
+                match backed.is_none_or(|backed| backed.contains(&row.key)) {
+                    true => continue,
+                    false => ("unbacked", "no record backs this row".to_owned()),
+                }
+            }
+            _ => continue,
+        };
+        found.push(Finding::new(word, Severity::Unmet, message).at(path.clone(), number));
+    }
+    found
+}
+
+/// Returns the canonical rows of a view of verdicts.
+pub(super) fn row_keys(bytes: &[u8]) -> HashSet<String> {
+    let document = Document::parse(bytes);
+    let rows = document.lines.iter().filter_map(|line| line.row());
+    rows.filter(|row| row.view == View::Verdicts)
+        .map(|row| row.key.clone())
+        .collect()
+}
+
+/// Returns the canonical row that a verdict makes in its view.
+pub(super) fn row_key(record: &Record) -> Option<String> {
+    let Body::Verdict(verdict) = &record.body else {
+        return None;
+    };
+    let row = match &verdict.import {
+        Some(import) => VerdictRow::parse(&import.row)?,
+        None => VerdictRow {
+            task: record.task.clone()?,
+            criterion: record.criterion.clone()?,
+            cell: format!("{} {}", verdict.evidence.cell(), verdict.stamp.short()),
+            outcome: verdict.outcome,
+        },
+    };
+    Some(row.format())
 }
 
 /// Says whether a file may lie at this path under `.operator/`: elsewhere the subject would not see

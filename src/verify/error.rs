@@ -32,6 +32,10 @@ pub enum Error {
     #[error("cannot read requirements '{at}': {reason}")]
     Requirements { at: String, reason: String },
     #[error(transparent)]
+    View(git::files::FileError),
+    #[error("cannot relink '{0}': it is no range of commits")]
+    Relink(String),
+    #[error(transparent)]
     Git(#[from] git::Error),
     #[error(transparent)]
     Store(#[from] store::Error),
@@ -48,7 +52,9 @@ impl Explain for Error {
             | Self::Sign(_)
             | Self::SignFormat(_)
             | Self::Keygen(_)
+            | Self::View(_)
             | Self::Temporary { .. } => Fault::Fatal,
+            Self::Relink(_) => Fault::Refused,
             Self::Requirements { .. } => Fault::Undecided,
             Self::Store(error) => error.fault(),
             Self::Gate(error) => error.fault(),
@@ -68,6 +74,8 @@ impl Explain for Error {
             | Self::SignFormat(_)
             | Self::Keygen(_)
             | Self::Temporary { .. }
+            | Self::View(_)
+            | Self::Relink(_)
             | Self::Requirements { .. } => None,
             Self::Store(error) => error.hint(),
             Self::Gate(error) => error.hint(),

@@ -473,9 +473,15 @@ impl<'a> Judge<'a> {
 
     /// Reports what this clone cannot tell, as far as it matters.
     fn undecided(&mut self, candidates: &[Candidate<'a>], requirements: &[Requirement]) {
-        let met: HashSet<&str> = requirements
+        // What exact and tree bind is known from ids alone: nothing unseen could bind better.
+        let bound = |state: &State| match state {
+            State::Unmet(headline) => headline.grade.is_some() && headline.word != "weak-binding",
+            State::Met(_) | State::Exempt { .. } => true,
+            State::Missing => false,
+        };
+        let settled: HashSet<&str> = requirements
             .iter()
-            .filter(|requirement| requirement.state.is_met())
+            .filter(|requirement| bound(&requirement.state))
             .map(|requirement| requirement.criterion.as_str())
             .collect();
         let asked: HashSet<&str> = requirements
@@ -487,7 +493,7 @@ impl<'a> Judge<'a> {
             one.axes.binding == Binding::Undecidable
                 && one.counts
                 && asked.contains(one.criterion)
-                && !(lenient && met.contains(one.criterion))
+                && !(lenient && settled.contains(one.criterion))
         };
         let hidden: Vec<&Candidate<'a>> = candidates.iter().filter(matters).collect();
         if let Some(newest) = hidden.last() {
@@ -504,12 +510,17 @@ impl<'a> Judge<'a> {
                     .remedy(fetch_line(self.source)),
             );
         }
+        let unmet: HashSet<&str> = requirements
+            .iter()
+            .filter(|requirement| !requirement.state.is_met())
+            .map(|requirement| requirement.criterion.as_str())
+            .collect();
         let mut unverifiable = Vec::new();
         for one in candidates {
             let waits = one.counts
                 && self.signing(one) == Signing::Asked
                 && asked.contains(one.criterion)
-                && !met.contains(one.criterion);
+                && unmet.contains(one.criterion);
             if let (true, Authenticity::Unverifiable(why)) = (waits, &one.axes.authenticity) {
                 let message = format!("a signature cannot be checked: {why}");
                 let finding = Finding::new("sig-unverifiable", Severity::Undecided, message);

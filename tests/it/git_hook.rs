@@ -28,6 +28,7 @@ fn start(repo: &Repo) {
     let request = Start {
         charter: Charter::Import,
         hooks: HookPlace::File,
+        ci: None,
         mode: Mode::Apply,
     };
     setup::start(repo.path(), Some(store.repo()), request).unwrap();

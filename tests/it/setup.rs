@@ -19,6 +19,7 @@ fn request() -> Start {
     Start {
         charter: Charter::Import,
         hooks: HookPlace::File,
+        ci: None,
         mode: Mode::Apply,
     }
 }
@@ -194,6 +195,7 @@ fn a_hook_manager_gets_a_line_to_add() {
         &repo,
         Start {
             hooks: HookPlace::Auto,
+            ci: None,
             ..request()
         },
     );
@@ -365,4 +367,33 @@ fn a_bare_repository_is_refused() {
         error.to_string().contains("it is a bare repository"),
         "{error}"
     );
+}
+
+#[test]
+fn a_job_that_verifies_is_written_once_and_then_the_projects() {
+    use git_operator::setup::Ci;
+    for (ci, path) in [
+        (Ci::Github, ".github/workflows/git-operator.yml"),
+        (Ci::Gitlab, ".gitlab/git-operator.yml"),
+    ] {
+        let repo = Repo::new();
+        let asked = Start {
+            ci: Some(ci),
+            ..request()
+        };
+        let env = git_operator::git::Env::new(repo.env());
+        let location = git_operator::git::locate(repo.path(), &env)
+            .unwrap()
+            .unwrap();
+        let git = git_operator::git::Repo::open(&location, &env).unwrap();
+        git_operator::setup::start(repo.path(), Some(&git), asked).unwrap();
+        let text = repo.read(path);
+        assert!(text.contains("git operator verify"), "{text}");
+        assert!(text.contains(
+            "git fetch --no-tags origin '+refs/operator/*:refs/operator-remotes/origin/*'"
+        ));
+        repo.write(path, "changed by hand\n");
+        git_operator::setup::start(repo.path(), Some(&git), asked).unwrap();
+        assert_eq!(repo.read(path), "changed by hand\n");
+    }
 }

@@ -2,5 +2,7 @@
 
 mod capture;
 mod forged;
+mod history;
 mod scenarios;
 mod scene;
+mod signed;

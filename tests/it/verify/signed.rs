@@ -1,0 +1,257 @@
+//! Who stands behind a record. Keys are made for each test.
+
+use std::{fs, process::Command};
+
+use git_operator::model::{Body, Draft, Signature};
+
+use super::scene::{Scene, found};
+
+/// Makes a key and returns its public half.
+fn key(scene: &Scene, name: &str) -> String {
+    let path = scene.home().join(name);
+    let status = Command::new("ssh-keygen")
+        .args(["-q", "-t", "ed25519", "-N", "", "-C", name, "-f"])
+        .arg(&path)
+        .status()
+        .unwrap();
+    assert!(status.success());
+    fs::read_to_string(path.with_extension("pub"))
+        .unwrap()
+        .trim()
+        .to_owned()
+}
+
+fn sign_with(scene: &Scene, name: &str) {
+    let path = scene.home().join(name);
+    scene.git(["config", "gpg.format", "ssh"]);
+    scene.git(["config", "user.signingKey", path.to_str().unwrap()]);
+}
+
+/// Commits what the base says of signatures.
+fn require(scene: &Scene, signers: &str, revoked: &str) {
+    scene.write(
+        ".operator/requirements.yaml",
+        format!(
+            "version: 1\nrequire: {{all: {{ref: ['refs/heads/*'], criterion: [tests]}}}}\n\
+             criterion: {{tests: {{}}}}\nsign: {{required: true, revoked: [{revoked}]}}\n"
+        ),
+    );
+    if !signers.is_empty() {
+        scene.write(".operator/allowed_signers", signers);
+    }
+    scene.commit_all("signers");
+}
+
+fn signed_run(scene: &Scene) {
+    assert_eq!(scene.run_with(&["--sign"], "test -e src/lib"), 0);
+}
+
+#[test]
+fn a_listed_key_is_trusted() {
+    let scene = Scene::new();
+    let ann = key(&scene, "ann");
+    require(
+        &scene,
+        &format!("ann@example.org namespaces=\"verdict@git-operator\" {ann}\n"),
+        "",
+    );
+    sign_with(&scene, "ann");
+    signed_run(&scene);
+    assert_eq!(scene.verify(), found("fresh exact", &[], 0));
+    let report = scene.report(&[]);
+    assert_eq!(
+        report["records"][0]["axes"]["principals"][0],
+        "ann@example.org"
+    );
+}
+
+#[test]
+fn a_key_that_only_the_change_lists_is_untrusted() {
+    let scene = Scene::new();
+    let (ann, eve) = (key(&scene, "ann"), key(&scene, "eve"));
+    require(&scene, &format!("ann@example.org {ann}\n"), "");
+    scene.branch("topic");
+    scene.write(
+        ".operator/allowed_signers",
+        format!("ann@example.org {ann}\neve@example.org {eve}\n"),
+    );
+    scene.edit("src/lib", "evil");
+    sign_with(&scene, "eve");
+    signed_run(&scene);
+    assert_eq!(scene.verify(), found("untrusted-signer exact", &[], 1));
+    let report = scene.report(&[]);
+    assert_eq!(report["findings"][0]["state"], "policy-modified");
+}
+
+#[test]
+fn a_key_listed_for_commits_only_is_untrusted() {
+    let scene = Scene::new();
+    let ann = key(&scene, "ann");
+    require(
+        &scene,
+        &format!("ann@example.org namespaces=\"git\" {ann}\n"),
+        "",
+    );
+    sign_with(&scene, "ann");
+    signed_run(&scene);
+    assert_eq!(scene.verify(), found("untrusted-signer exact", &[], 1));
+}
+
+#[test]
+fn a_revoked_key_is_revoked() {
+    let scene = Scene::new();
+    let ann = key(&scene, "ann");
+    require(
+        &scene,
+        &format!("ann@example.org {ann}\n"),
+        &format!("'{ann}'"),
+    );
+    sign_with(&scene, "ann");
+    signed_run(&scene);
+    assert_eq!(scene.verify(), found("key-revoked exact", &[], 1));
+}
+
+#[test]
+fn an_expired_key_counts_only_for_what_the_base_has_already() {
+    let scene = Scene::new();
+    let ann = key(&scene, "ann");
+    // The records of a test are of January 2026, and the clock of the verifier is later.
+    let valid = "valid-after=\"20251201\",valid-before=\"20260201\"";
+    require(&scene, &format!("ann@example.org {valid} {ann}\n"), "");
+    sign_with(&scene, "ann");
+    signed_run(&scene);
+    assert_eq!(scene.verify(), found("key-expired exact", &[], 1));
+    let head = scene.head();
+    let row = format!(
+        "| T | tests | sh -c test -e src/lib: exit 0, no output @{} | PASS |",
+        &head[..12]
+    );
+    scene.edit(".operator/VERDICTS.md", &row);
+    assert_eq!(scene.verify(), found("fresh tree", &[], 0));
+}
+
+#[test]
+fn a_signature_without_a_trust_root_cannot_be_checked_and_none_is_unsigned() {
+    let scene = Scene::new();
+    key(&scene, "ann");
+    require(&scene, "", "");
+    scene.run();
+    assert_eq!(scene.verify(), found("unsigned exact", &[], 1));
+    sign_with(&scene, "ann");
+    scene.edit("src/lib", "next");
+    signed_run(&scene);
+    assert_eq!(scene.verify(), found("sig-unverifiable exact", &[], 4));
+}
+
+#[test]
+fn without_a_program_to_check_it_a_signature_cannot_be_checked() {
+    let scene = Scene::new();
+    let ann = key(&scene, "ann");
+    require(&scene, &format!("ann@example.org {ann}\n"), "");
+    sign_with(&scene, "ann");
+    signed_run(&scene);
+    scene.git(["config", "gpg.ssh.program", "/nonexistent/ssh-keygen"]);
+    assert_eq!(scene.verify(), found("sig-unverifiable exact", &[], 4));
+}
+
+/// Signs bytes with ssh-keygen as anybody could, and attaches that to the newest verdict.
+fn attach(scene: &Scene, namespace: &str, bytes: &[u8]) {
+    let file = scene.home().join("bytes");
+    fs::write(&file, bytes).unwrap();
+    let status = Command::new("ssh-keygen")
+        .args(["-q", "-Y", "sign", "-n", namespace, "-f"])
+        .arg(scene.home().join("ann"))
+        .arg(&file)
+        .stderr(std::process::Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let armor = fs::read_to_string(scene.home().join("bytes.sig")).unwrap();
+    let of = scene.verdict().id;
+    scene.append(Draft::new(Body::Signature(Signature {
+        of,
+        format: "ssh".to_owned(),
+        armor,
+    })));
+}
+
+#[test]
+fn a_signature_of_other_bytes_or_of_a_commit_is_forged() {
+    for (namespace, other) in [("verdict@git-operator", true), ("git", false)] {
+        let scene = Scene::new();
+        let ann = key(&scene, "ann");
+        require(&scene, &format!("ann@example.org {ann}\n"), "");
+        scene.run();
+        let line = scene.verdict().line().to_owned();
+        let bytes = if other { line.replace("T", "U") } else { line };
+        attach(&scene, namespace, bytes.as_bytes());
+        assert_eq!(scene.verify(), found("forged exact", &[], 3), "{namespace}");
+    }
+}
+
+#[test]
+fn a_signature_made_later_counts() {
+    let scene = Scene::new();
+    let ann = key(&scene, "ann");
+    require(&scene, &format!("ann@example.org {ann}\n"), "");
+    scene.run();
+    attach(
+        &scene,
+        "verdict@git-operator",
+        scene.verdict().line().to_owned().as_bytes(),
+    );
+    assert_eq!(scene.verify(), found("fresh exact", &[], 0));
+}
+
+#[test]
+fn a_run_that_cannot_be_signed_is_recorded_and_says_so() {
+    let scene = Scene::new();
+    scene.git(["config", "gpg.format", "ssh"]);
+    scene.git(["config", "operator.sign", "true"]);
+    let output = scene
+        .operator([
+            "run", "T", "tests", "--owner", "S1", "--", "test", "-e", "src/lib",
+        ])
+        .run();
+    assert_eq!(output.code, 0);
+    assert!(
+        output
+            .stderr
+            .contains("warning: cannot sign the record: user.signingKey is not set\n"),
+        "{output:?}"
+    );
+    assert_eq!(scene.verify(), found("fresh exact", &[], 0));
+}
+
+#[test]
+fn an_envelope_holds_the_line_and_a_dirty_statement_names_no_commit() {
+    use base64::{Engine as _, prelude::BASE64_STANDARD};
+    let scene = Scene::new();
+    key(&scene, "ann");
+    sign_with(&scene, "ann");
+    signed_run(&scene);
+    let output = scene.operator(["export"]).run();
+    let envelope: serde_json::Value = serde_json::from_str(&output.stdout).unwrap();
+    let payload = BASE64_STANDARD
+        .decode(envelope["payload"].as_str().unwrap())
+        .unwrap();
+    assert_eq!(String::from_utf8(payload).unwrap(), scene.verdict().line());
+    assert_eq!(envelope["signatures"].as_array().unwrap().len(), 1);
+    let statement = |scene: &Scene| {
+        let id = scene.verdict().id;
+        let output = scene
+            .operator(["export", "--format=in-toto", id.short()])
+            .run();
+        serde_json::from_str::<serde_json::Value>(&output.stdout).unwrap()
+    };
+    let clean = statement(&scene);
+    assert_eq!(clean["predicate"]["result"], "PASSED");
+    assert_eq!(
+        clean["subject"][0]["digest"]["gitTree"],
+        scene.git(["rev-parse", "HEAD^{tree}"])
+    );
+    assert_eq!(clean["subject"][1]["digest"]["gitCommit"], scene.head());
+    scene.dirty("src/lib");
+    signed_run(&scene);
+    assert_eq!(statement(&scene)["subject"].as_array().unwrap().len(), 1);
+}
