@@ -5,6 +5,7 @@
 
 mod arm;
 mod permission_denied;
+mod policy;
 mod post_tool_use;
 mod post_tool_use_failure;
 mod pre_tool_use;
@@ -33,6 +34,7 @@ struct Event {
     env: Env,
     /// When the process began, µs of wall clock.
     began: u64,
+    rules: policy::Cell,
 }
 
 /// Answers the hook `event`, whose payload is on stdin.
@@ -52,6 +54,7 @@ fn answer(event: Option<&str>) -> Result<Reply, Failure> {
         payload,
         env,
         began,
+        rules: policy::Cell::new(),
     };
     // What the work ledger cannot do then is done at the next event of the session.
     let _ = match name.as_deref() {

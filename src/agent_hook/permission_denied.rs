@@ -1,4 +1,4 @@
-use super::{Event, reply::Reply, tool_use::ToolUse};
+use super::{Event, policy, reply::Reply, tool_use::ToolUse};
 use crate::{ui::Failure, work};
 
 /// PermissionDenied: the tool never ran.
@@ -6,5 +6,5 @@ pub(super) fn answer(event: &Event) -> Result<Reply, Failure> {
     if let Some(used) = ToolUse::of(event)? {
         work::deny(&used.repo, (&used.session, &used.id), used.time())?;
     }
-    Ok(Reply::Nothing)
+    policy::plain(event, Reply::Nothing)
 }

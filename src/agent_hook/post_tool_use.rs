@@ -1,6 +1,11 @@
 use serde_json::json;
 
-use super::{Event, reply::Reply, tool_use::ToolUse};
+use super::{
+    Event,
+    policy::{self, Seen},
+    reply::Reply,
+    tool_use::ToolUse,
+};
 use crate::{
     model::RepoPath,
     payload::Value,
@@ -18,22 +23,57 @@ pub(super) fn answer(event: &Event) -> Result<Reply, Failure> {
 
 /// Ends a tool use, which did what it was asked or failed.
 pub(super) fn ended(event: &Event, outcome: Outcome) -> Result<Reply, Failure> {
+    let rules = event.rules()?;
     let Some(used) = ToolUse::of(event)? else {
-        return Ok(Reply::Nothing);
+        return policy::plain(event, Reply::Nothing);
     };
     let response = event.payload.get("tool_response");
     let background = response
         .and_then(|response| response.get("backgroundTaskId"))
         .and_then(Value::text);
+    let scope = match rules.is_some_and(policy::Rules::need_work) {
+        true => Scope::Tree,
+        false => Scope::Target,
+    };
     let report = work::finish(
         &used.repo,
         &Finished {
-            call: used.call(Scope::Target),
+            call: used.call(scope),
             outcome,
             background: background.as_deref().filter(|id| !id.is_empty()),
         },
     )?;
-    Ok(reply(event, &report))
+    let told = reply(event, &report);
+    match rules {
+        Some(rules) => judged(event, rules, (&used, &report), told),
+        None => Ok(told),
+    }
+}
+
+/// Judges what a tool did, and puts back what policies want put back.
+fn judged(
+    event: &Event,
+    rules: &policy::Rules,
+    (used, report): (&ToolUse, &Report),
+    told: Reply,
+) -> Result<Reply, Failure> {
+    let wrote = match report.changes.is_empty() {
+        true => policy::Wrote::Nothing,
+        false => policy::Wrote::Files,
+    };
+    rules.note_end(event, wrote)?;
+    let seen = Seen {
+        work: report.work.clone(),
+        changes: policy::changes(&used.repo, &report.changes),
+        blocks: 0,
+    };
+    let Some(mut ruling) = rules.judge(event, seen)? else {
+        return Ok(told);
+    };
+    rules.restore(&mut ruling, &used.repo, (&used.session, &used.id));
+    rules.record(event, &ruling);
+    let name = event.payload.event().unwrap_or_default();
+    Ok(policy::answer(&name, rules, &ruling, told))
 }
 
 /// Tells the model and the user whose work the tool touched.

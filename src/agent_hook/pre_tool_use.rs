@@ -1,16 +1,42 @@
-use super::{Event, reply::Reply, tool_use::ToolUse};
+use super::{
+    Event,
+    policy::{self, Seen},
+    reply::Reply,
+    tool_use::ToolUse,
+};
 use crate::{
+    policy::Level,
     ui::Failure,
     work::{self, Scope},
 };
 
-/// PreToolUse: what lies in the working tree is remembered before the tool runs.
+/// PreToolUse: what lies in the working tree is remembered before the tool runs, and policies may
+/// keep it from running.
 pub(super) fn answer(event: &Event) -> Result<Reply, Failure> {
-    let Some(used) = ToolUse::of(event)? else {
-        return Ok(Reply::Nothing);
+    let rules = event.rules()?;
+    let used = ToolUse::of(event)?;
+    let mut seen = Seen::default();
+    let mut reply = Reply::Nothing;
+    if let Some(used) = &used {
+        // Whoever asks for the session's work asks for all of it.
+        let scope = match rules.is_some_and(policy::Rules::need_work) {
+            true => Scope::Tree,
+            false => Scope::Target,
+        };
+        seen.work = work::begin(&used.repo, &used.call(scope))?.work;
+        if let Some(warning) = used.warning() {
+            reply = Reply::message(&warning);
+        }
+    }
+    let Some(rules) = rules else {
+        return Ok(reply);
     };
-    work::begin(&used.repo, &used.call(Scope::Target))?;
-    Ok(used
-        .warning()
-        .map_or(Reply::Nothing, |warning| Reply::message(&warning)))
+    let Some(ruling) = rules.judge(event, seen)? else {
+        return Ok(reply);
+    };
+    if let Some(used) = used.filter(|_| ruling.level() == Level::Block) {
+        work::deny(&used.repo, (&used.session, &used.id), used.time())?;
+    }
+    rules.record(event, &ruling);
+    Ok(policy::answer("PreToolUse", rules, &ruling, reply))
 }

@@ -1,5 +1,5 @@
 use super::{
-    Event,
+    Event, policy,
     reply::Reply,
     session::{Site, known},
 };
@@ -17,5 +17,5 @@ pub(super) fn answer(event: &Event) -> Result<Reply, Failure> {
             .and_then(|pid| pid.parse().ok());
         gate::note_seen(&site.place, &session, site.clock.wall_ms(), pid)?;
     }
-    Ok(Reply::Nothing)
+    policy::plain(event, Reply::Nothing)
 }

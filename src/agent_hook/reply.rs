@@ -23,6 +23,23 @@ impl Reply {
         Self::Json(json!({"systemMessage": printable(text)}))
     }
 
+    /// Returns the same answer with one more message for the user.
+    pub(super) fn with_message(self, text: &str) -> Self {
+        let text = printable(text);
+        match self {
+            Self::Nothing => Self::message(&text),
+            Self::Json(mut answer) => {
+                let joined = match answer["systemMessage"].as_str() {
+                    Some(before) => format!("{before}\n{text}"),
+                    None => text.into_owned(),
+                };
+                answer["systemMessage"] = joined.into();
+                Self::Json(answer)
+            }
+            reply @ (Self::Talk(_) | Self::Block(_)) => reply,
+        }
+    }
+
     pub(super) fn give(self) -> Exit {
         let ui = Ui::new(Format::Text, Talk::Normal);
         let printed = match self {

@@ -1,5 +1,5 @@
 use super::{
-    Event, arm,
+    Event, arm, policy,
     reply::Reply,
     session::{Missing, Site},
     words,
@@ -35,9 +35,16 @@ pub(super) fn answer(event: &Event) -> Result<Reply, Failure> {
     {
         survey = gate::survey(&site.place, &who)?;
     }
-    let reasons: Vec<Reason> = Vec::new();
+    let (reasons, warning) = match policy::stop(event) {
+        Ok(said) => said,
+        Err(failure) => (Vec::new(), failure.message),
+    };
     if !survey.blocks() && reasons.is_empty() {
-        return Ok(allowed(&survey, trouble.as_deref()));
+        let reply = allowed(&survey, trouble.as_deref());
+        return Ok(match warning {
+            Some(text) => reply.with_message(&text),
+            None => reply,
+        });
     }
     refuse(
         event,

@@ -4,9 +4,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::Event;
+use super::{Event, policy::Rules};
 use crate::{
-    git::{Clock, Env, Project, Repo},
+    git::{Clock, Project, Repo},
     model::Digest,
     payload::{self, Session, Value},
     ui::Failure,
@@ -115,7 +115,7 @@ fn file(event: &Event) -> Option<OsString> {
 /// may have gone elsewhere meanwhile.
 fn repo(event: &Event, call: (&str, &str)) -> Result<Option<Repo>, Failure> {
     let here = match payload::Place::find(&event.payload, &event.env) {
-        payload::Place::Found(project) => tracked(&project, &event.env)?,
+        payload::Place::Found(project) => tracked(&project, event)?,
         payload::Place::Nowhere | payload::Place::Gone(_) => None,
         payload::Place::Fault(error) => return Err(error.into()),
     };
@@ -132,7 +132,7 @@ fn repo(event: &Event, call: (&str, &str)) -> Result<Option<Repo>, Failure> {
         return Ok(here);
     };
     let there = match Project::find(&home, &event.env)? {
-        Some(project) => tracked(&project, &event.env)?,
+        Some(project) => tracked(&project, event)?,
         None => None,
     };
     match there {
@@ -141,10 +141,11 @@ fn repo(event: &Event, call: (&str, &str)) -> Result<Option<Repo>, Failure> {
     }
 }
 
-fn tracked(project: &Project, env: &Env) -> Result<Option<Repo>, Failure> {
+fn tracked(project: &Project, event: &Event) -> Result<Option<Repo>, Failure> {
     if project.is_store() || project.location.top.is_none() {
         return Ok(None);
     }
-    let repo = project.open(env)?;
-    Ok(work::is_on(&repo)?.then_some(repo))
+    let wanted = event.rules()?.is_some_and(Rules::need_work);
+    let repo = project.open(&event.env)?;
+    Ok((wanted || work::is_on(&repo)?).then_some(repo))
 }

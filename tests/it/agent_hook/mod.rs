@@ -1,6 +1,7 @@
 //! One file per event; what all events have in common here.
 
 mod gate;
+mod policy;
 mod shorten;
 mod stop;
 

@@ -7,7 +7,7 @@ mod gate;
 mod handoff;
 mod install_man;
 mod log;
-mod policy;
+pub(crate) mod policy;
 mod show;
 mod spec;
 mod start;
