@@ -6,6 +6,7 @@ mod cli;
 mod compress;
 mod docs;
 mod fixtures;
+mod fuzz;
 mod gate;
 mod git;
 mod git_hook;
