@@ -51,13 +51,14 @@ fn answer(name: &str, args: &[OsString], context: &Context) -> Result<Exit, Fail
     Ok(Exit::Done)
 }
 
-/// Returns the ledger, where anything was ever recorded in this clone.
+/// Returns the ledger, where anything was ever recorded or tracked in this clone.
 fn ledger(context: &Context) -> Result<Option<&Store>, Failure> {
     if context.location()?.is_none() {
         return Ok(None);
     }
     let store = context.store()?;
-    Ok(store.dir().join("journal").exists().then_some(store))
+    let used = ["journal", "work"].map(|name| store.dir().join(name).exists());
+    Ok(used.contains(&true).then_some(store))
 }
 
 /// Brings the refs to what the journal promised; a ledger that another process holds is left to it.

@@ -6,6 +6,7 @@
 //! index, the stash or a branch, and never runs clean, stash, checkout or reset.
 
 mod begin;
+mod commit;
 mod content;
 mod ends;
 mod error;
@@ -23,6 +24,7 @@ mod vault;
 mod view;
 
 pub use begin::{Begun, Call, Scope, Target, Tool, begin};
+pub use commit::{Committed, commit_record};
 pub use content::Content;
 pub use ends::{Background, TurnEnd, deny, session_end, turn_end};
 pub use error::Error;

@@ -64,3 +64,23 @@ echo 1 > u1; echo 1 > u2; echo 1 > u3; stop; wr w1 a 1; stop; wr w2 b 1; stop
         ran.all()
     );
 }
+
+#[test]
+fn a_commit_is_recorded_with_what_each_session_wrote_of_it() {
+    let ran = run(r#"
+newrepo; printf '*.up filter=up\n' > .gitattributes; git config filter.up.clean 'tr a-z A-Z'; git add .; git commit -qm c1
+printf '#!/bin/sh\nexec git-operator git-hook post-commit\n' > .git/hooks/post-commit; chmod +x .git/hooks/post-commit
+echo user > u; wr w1 a 1; wr w2 f.up abc; export CLAUDE_CODE_SESSION_ID=S1; shx u1 'echo 2 > b; git add .; git commit -qm c2'; unset CLAUDE_CODE_SESSION_ID
+op log --kind work --json; echo 3 > u; git commit -qam c3; op log --kind work --json | wc -l
+"#);
+    let line = ran
+        .stdout
+        .lines()
+        .find(|line| line.contains(r#""kind":"work""#));
+    let record: serde_json::Value =
+        serde_json::from_str(line.unwrap_or_else(|| panic!("{}", ran.all()))).unwrap();
+    let text = record.to_string();
+    assert!(text.contains(r#""mine":{"S1":["a","b","f.up"]}"#), "{text}");
+    assert!(text.contains(r#""other":["u"]"#), "{text}");
+    ran.expect(&["1"]);
+}
