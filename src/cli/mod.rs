@@ -13,6 +13,7 @@ mod defer;
 mod desk;
 mod doctor;
 mod export;
+mod gc;
 mod handoff;
 mod install_man;
 mod log;
@@ -23,6 +24,7 @@ mod protocol;
 mod reconcile;
 mod record;
 mod recover;
+mod redact;
 mod relink;
 mod render;
 mod restore;
@@ -59,6 +61,7 @@ pub enum Command {
     Render(render::Args),
     Recover(recover::Args),
     Restore(restore::Args),
+    Redact(redact::Args),
     Retract(retract::Args),
     Status(status::Args),
     Task(task::Args),
@@ -69,6 +72,7 @@ pub enum Command {
     Compress(compress::Args),
     Doctor(doctor::Args),
     Export(export::Args),
+    Gc(gc::Args),
     Handoff(handoff::Args),
     InstallMan(install_man::Args),
     Log(Box<log::Args>),
@@ -97,6 +101,7 @@ pub fn run(command: &Command, context: &Context) -> Result<Exit, Failure> {
         Command::Render(args) => render::run(args, context),
         Command::Recover(args) => recover::run(args, context),
         Command::Restore(args) => restore::run(args, context),
+        Command::Redact(args) => redact::run(args, context),
         Command::Retract(args) => retract::run(args, context),
         Command::Status(args) => status::run(args, context),
         Command::Task(args) => task::run(args, context),
@@ -106,6 +111,7 @@ pub fn run(command: &Command, context: &Context) -> Result<Exit, Failure> {
         Command::Completions(args) => completions::run(args, context),
         Command::Export(args) => export::run(args, context),
         Command::Doctor(args) => doctor::run(args, context),
+        Command::Gc(args) => gc::run(args, context),
         Command::Handoff(args) => handoff::run(args, context),
         Command::InstallMan(args) => install_man::run(args, context),
         Command::Log(args) => log::run(args, context),

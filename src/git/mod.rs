@@ -36,6 +36,7 @@ mod snapshot;
 mod stamp;
 mod status;
 mod store;
+mod tidy;
 mod tree;
 mod walk;
 mod worktrees;

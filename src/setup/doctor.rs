@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{
-    Error, Mode, hooks,
+    Error, Mode, clients, hooks,
     plan::{Plan, local},
     start::{self, CONFIG, DRIVER_BLOCK, HIDE},
 };
@@ -88,6 +88,7 @@ pub fn doctor(
         hooks::check(top, repo, &mut found)?;
         views(top, repo, &mut found)?;
         planted(repo, &mut found)?;
+        clients::check(top, repo.env().home(), &mut found);
         if repair == Repair::Fix && place.is_started() {
             mend(top, repo, &mut found)?;
         }
@@ -316,7 +317,9 @@ fn tasks_and_sessions(place: &Place, now: u64, found: &mut Vec<Finding>) -> Resu
     }
     for session in place.sessions().all() {
         let since = Duration::from_millis(now.saturating_sub(session.seen));
-        if since > STALE_SESSION && !session.session.is_empty() {
+        // A session that only commands named was never seen by a hook.
+        let was_seen = session.seen > 0 && !session.session.is_empty();
+        if since > STALE_SESSION && was_seen {
             let days = since.as_secs() / 86_400;
             found.push(Finding::note(format!(
                 "session '{}' was last seen {days} days ago",

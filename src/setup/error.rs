@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::{
     gate, git,
     model::{Explain, Fault},
-    store,
+    store, work,
 };
 
 /// Why a project could not be set up or taken down.
@@ -22,6 +22,8 @@ pub enum Error {
     #[error(transparent)]
     Gate(#[from] gate::Error),
     #[error(transparent)]
+    Work(#[from] work::Error),
+    #[error(transparent)]
     Store(#[from] store::Error),
     #[error(transparent)]
     Git(#[from] git::Error),
@@ -31,6 +33,7 @@ impl Explain for Error {
     fn fault(&self) -> Fault {
         match self {
             Self::Gate(error) => error.fault(),
+            Self::Work(error) => error.fault(),
             Self::Store(error) => error.fault(),
             Self::Git(error) => error.fault(),
             Self::Bare(_) | Self::NotText(_) | Self::Outside(_) => Fault::Refused,
@@ -41,6 +44,7 @@ impl Explain for Error {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Gate(error) => error.hint(),
+            Self::Work(error) => error.hint(),
             Self::Store(error) => error.hint(),
             Self::Git(error) => error.hint(),
             Self::Bare(_) | Self::File(_) | Self::NotText(_) | Self::Outside(_) => None,

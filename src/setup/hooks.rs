@@ -123,13 +123,15 @@ fn otherwise(name: &str) -> &'static str {
     if name == "pre-push" { "" } else { " || :" }
 }
 
+/// Returns the line of shell that git's configuration names: without the program it passes.
+fn command(name: &str) -> String {
+    format!("command -v git-operator >/dev/null 2>&1 || exit 0; git-operator git-hook {name}")
+}
+
 fn put_config(plan: &mut Plan<'_>, repo: &Repo) -> Result<(), Error> {
     for (name, _) in wanted(repo)? {
         let section = format!("hook.git-operator-{name}");
-        plan.set(
-            &format!("{section}.command"),
-            &format!("git-operator git-hook {name}"),
-        )?;
+        plan.set(&format!("{section}.command"), &command(name))?;
         if local(repo, &format!("{section}.event"))?.is_empty() {
             plan.add(&format!("{section}.event"), name)?;
         }
@@ -248,10 +250,7 @@ fn write(path: &Path, text: &str) -> Result<(), Error> {
 pub(super) fn take(plan: &mut Plan<'_>, repo: &Repo) -> Result<(), Error> {
     for (name, _) in HOOKS {
         let section = format!("hook.git-operator-{name}");
-        plan.unset(
-            &format!("{section}.command"),
-            &format!("git-operator git-hook {name}"),
-        )?;
+        plan.unset(&format!("{section}.command"), &command(name))?;
         plan.unset(&format!("{section}.event"), name)?;
     }
     let Some(dir) = directory(plan, repo)? else {
@@ -305,7 +304,7 @@ pub(super) fn check(top: &Path, repo: &Repo, found: &mut Vec<Finding>) -> Result
     }
     let silent: Vec<&str> = wanted(repo)?
         .into_iter()
-        .filter(|(name, _)| !calls_us(&dir.join(name)))
+        .filter(|(name, _)| !calls_us(&dir.join(name)) && !is_managed(top, &dir, name))
         .map(|(name, _)| name)
         .collect();
     if silent.is_empty() {
@@ -326,8 +325,27 @@ pub(super) fn check(top: &Path, repo: &Repo, found: &mut Vec<Finding>) -> Result
     Ok(())
 }
 
+/// Says whether the hook of a manager runs, and what it reads calls us: husky 9 keeps its hooks beside
+/// the directory git looks in, lefthook, pre-commit and others in a file of the project.
+fn is_managed(top: &Path, dir: &Path, name: &str) -> bool {
+    if !is_executable(&dir.join(name)) {
+        return false;
+    }
+    let call = format!("git-operator git-hook {name}");
+    let says = |path: PathBuf| {
+        fs::read(path).is_ok_and(|text| String::from_utf8_lossy(&text).contains(&call))
+    };
+    let beside = dir.ends_with(".husky/_") && says(top.join(".husky").join(name));
+    let files = MANAGERS.iter().filter(|manager| **manager != ".husky");
+    beside || files.into_iter().any(|manager| says(top.join(manager)))
+}
+
+fn is_executable(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
 fn calls_us(path: &Path) -> bool {
-    let runs = fs::metadata(path).is_ok_and(|meta| meta.permissions().mode() & 0o111 != 0);
-    runs && fs::read(path)
-        .is_ok_and(|text| String::from_utf8_lossy(&text).contains("git-operator git-hook"))
+    is_executable(path)
+        && fs::read(path)
+            .is_ok_and(|text| String::from_utf8_lossy(&text).contains("git-operator git-hook"))
 }

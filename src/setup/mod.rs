@@ -5,8 +5,10 @@
 pub mod agents;
 mod block;
 mod charter;
+mod clients;
 mod doctor;
 mod error;
+mod gc;
 mod hooks;
 mod ignore;
 mod plan;
@@ -18,6 +20,7 @@ pub mod tiers;
 pub use charter::TEXT as CHARTER;
 pub use doctor::{Finding, Repair, Weight, doctor, drift};
 pub use error::Error;
+pub use gc::{Collected, Notes, gc};
 pub use hooks::shim;
 pub use plan::{Act, Mode, Step};
 pub use start::{Ci, Start, start, uninstall};

@@ -204,16 +204,22 @@ impl Journal {
 
     /// Returns the lines of both files, oldest first; lines that are torn or damaged are passed over.
     pub(super) fn read(&self) -> Result<Vec<Line>, Error> {
-        let mut lines = Vec::new();
-        for path in [self.old_path(), self.path()] {
-            let bytes = match fs::read(&path) {
-                Ok(bytes) => bytes,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(error) => return Err(Error::read(path)(error)),
-            };
-            lines.extend(self.parse(&bytes));
-        }
+        let mut lines = self.read_file(&self.old_path())?;
+        lines.extend(self.read_file(&self.path())?);
         Ok(lines)
+    }
+
+    /// Returns the lines since the last cut.
+    pub(super) fn since_cut(&self) -> Result<Vec<Line>, Error> {
+        self.read_file(&self.path())
+    }
+
+    fn read_file(&self, path: &Path) -> Result<Vec<Line>, Error> {
+        match fs::read(path) {
+            Ok(bytes) => Ok(self.parse(&bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(Error::read(path)(error)),
+        }
     }
 
     /// Returns the last lines, oldest first, at least one if there is a readable one.

@@ -26,6 +26,7 @@ mod redact;
 mod settle;
 mod state;
 pub mod tasks;
+mod tidy;
 mod union;
 mod warning;
 

@@ -5,6 +5,7 @@ mod agent_hook;
 mod cli;
 mod compress;
 mod docs;
+mod doctor;
 mod fixtures;
 mod fuzz;
 mod gate;

@@ -153,3 +153,45 @@ fn a_hook_of_somebody_else_gets_the_whole_stdin_and_decides() {
     .unwrap();
     assert_eq!(fs::read_to_string(&hook).unwrap(), text);
 }
+
+fn pushed(repo: &Repo) -> std::process::Output {
+    repo.try_git(["push", "-q", "origin", "HEAD:main"])
+}
+
+/// The one hook of ours that may say no, because somebody asked for it.
+#[test]
+fn a_push_of_what_failed_is_refused_where_verify_is_asked_for() {
+    let (repo, hub) = with_remote("verify");
+    let output = pushed(&repo);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{stderr}");
+    repo.operator(["task", "t2", "--owner", "S1"]).run();
+    let said = repo
+        .operator(["verdict", "t2", "tests", "broken", "FAIL", "--owner", "S1"])
+        .run();
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    let before = hub.git(["rev-parse", "main"]);
+    let new = repo.commit("b");
+    let output = pushed(&repo);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(
+        stderr.contains("error: cannot push to 'refs/heads/main': it is not verified"),
+        "{stderr}"
+    );
+    assert_eq!(hub.git(["rev-parse", "main"]), before);
+    // It is git's own way around a hook, and ours knows of none other.
+    repo.git(["push", "-q", "--no-verify", "origin", "HEAD:main"]);
+    assert_eq!(hub.git(["rev-parse", "main"]), new);
+}
+
+#[test]
+fn a_check_that_cannot_be_made_lets_no_push_through() {
+    let (repo, hub) = with_remote("verify");
+    fs::write(repo.path().join(".git/operator/journal"), "garbage\n").unwrap();
+    fs::remove_file(repo.path().join(".git/operator/state")).unwrap();
+    repo.git(["update-ref", "-d", "refs/operator/ledger"]);
+    let output = pushed(&repo);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(refs(&hub), "");
+}
