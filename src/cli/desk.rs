@@ -76,7 +76,7 @@ impl<'a> Desk<'a> {
     }
 
     /// Writes the views anew. What was recorded stands, whatever comes of that.
-    fn show(&self) {
+    pub(super) fn show(&self) {
         let Some(top) = &self.place.top else {
             return;
         };

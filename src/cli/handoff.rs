@@ -51,6 +51,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
 
 fn mark(args: &Args, desk: &Desk<'_>, context: &Context) -> Result<Exit, Failure> {
     let marked = gate::mark_handoff(&desk.gate(), desk.owner.as_ref(), &args.engagement)?;
+    desk.show();
     for decision in &marked.presented {
         context.ui.line(one_line(&format!(
             "presented {} {}: {}",

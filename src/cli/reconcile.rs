@@ -53,7 +53,8 @@ fn object(done: &Reconciled) -> serde_json::Value {
     })
 }
 
-fn print(done: &Reconciled, context: &Context) -> Result<(), Failure> {
+/// Tells what was done with one view.
+pub(super) fn print(done: &Reconciled, context: &Context) -> Result<(), Failure> {
     let path = format!(".operator/{}", done.view.file_name());
     for line in &done.markers {
         context
@@ -75,7 +76,7 @@ fn print(done: &Reconciled, context: &Context) -> Result<(), Failure> {
         .collect();
     match (counts.is_empty(), done.written) {
         (true, false) => Ok(()),
-        (true, true) => context.ui.line(format_args!("{path}: rewritten")),
+        (true, true) => context.ui.line(format_args!("wrote {path}")),
         (false, _) => context
             .ui
             .line(format_args!("{path}: {}", counts.join(", "))),

@@ -167,7 +167,9 @@ fn attempt(args: &Args, context: &Context) -> Result<Conducted, Failure> {
         out: &mut io::stdout(),
         err: &mut io::stderr(),
     };
-    Ok(conduct(&desk.gate(), repo, new, screen)?)
+    let conducted = conduct(&desk.gate(), repo, new, screen)?;
+    desk.show();
+    Ok(conducted)
 }
 
 /// Reads the requirements of the working tree: what runs here is what will be asked.

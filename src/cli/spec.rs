@@ -91,6 +91,7 @@ fn approve(slug: &Slug, owner: Option<&str>, context: &Context) -> Result<Exit, 
     let desk = Desk::open(context, owner)?;
     let stamp = || stamp(context).unwrap_or(Stamp::NoVcs);
     let approval = spec::approve(&desk.gate(), &desk.tree()?, slug, stamp)?;
+    desk.show();
     let verb = if approval.repeated {
         "kept"
     } else {

@@ -10,15 +10,15 @@ use super::{
     Document, Error, Items, Kind, View, What,
     blocks::{Block, blocks, heading},
     files::{self, Files},
-    refresh::lock,
+    refresh::{Mark, lock, remember},
     render::render,
 };
 use crate::{
     git::{Clock, Repo},
     ledger::Ledger,
     model::{
-        Bar, Body, Class, Decision, Draft, Evidence, Import, Layout, RecordId, ReplicaId, RepoPath,
-        Seal, Verdict,
+        Bar, Body, Class, Decision, Draft, Evidence, Import, Layout, Record, RecordId, ReplicaId,
+        RepoPath, Seal, Verdict,
         row::{DecisionRow, VerdictRow},
     },
     store::{Store, Wait},
@@ -66,9 +66,7 @@ pub fn reconcile(
     let ledger = tx.load()?;
     let mut sheets = Vec::new();
     for view in View::ALL {
-        sheets.push(Sheet::read(view, &files, &ledger)?);
-    }
-    for sheet in &mut sheets {
+        let mut sheet = Sheet::read(view, &files, &ledger)?;
         sheet.import_file();
         sheet.import_fragments(&files)?;
         if history == History::Search {
@@ -77,17 +75,19 @@ pub fn reconcile(
             }
         }
         sheet.capture();
+        sheets.push(sheet);
     }
     let drafts: Vec<Draft> = sheets
         .iter()
         .flat_map(|sheet| sheet.drafts.clone())
         .collect();
     let mut new = HashSet::new();
+    let mut ledger = ledger;
     if !drafts.is_empty() {
-        let committed = tx.commit(&drafts, Vec::new())?;
-        new.extend(committed.records.iter().map(|record| record.id));
+        let records = tx.commit(&drafts, Vec::new())?.records;
+        new.extend(records.iter().map(|record| record.id));
+        ledger = tx.load()?;
     }
-    let mut ledger = tx.load()?;
     let layouts: Vec<Draft> = sheets
         .iter()
         .flat_map(|sheet| sheet.layouts(&ledger, &new))
@@ -96,10 +96,14 @@ pub fn reconcile(
         tx.commit(&layouts, Vec::new())?;
         ledger = tx.load()?;
     }
-    sheets
-        .into_iter()
-        .map(|sheet| sheet.write(&files, &ledger))
-        .collect()
+    let mark = Mark::of(tx.tip(), &ledger);
+    let mut done = Vec::new();
+    for sheet in sheets {
+        let view = sheet.view;
+        done.push(sheet.write(&files, &ledger)?);
+        remember(store, top, view, &mark)?;
+    }
+    Ok(done)
 }
 
 /// One view while it is reconciled.
@@ -370,8 +374,8 @@ fn chains(order: &[RecordId], new: &HashSet<RecordId>) -> Vec<Vec<RecordId>> {
     chains
 }
 
-fn records(ledger: &Ledger) -> impl Iterator<Item = &crate::model::Record> + Clone {
-    let records: Vec<&crate::model::Record> = ledger.iter().collect();
+fn records(ledger: &Ledger) -> impl Iterator<Item = &Record> + Clone {
+    let records: Vec<&Record> = ledger.iter().collect();
     records.into_iter()
 }
 

@@ -19,6 +19,7 @@ use super::{
     render::render,
 };
 use crate::{
+    ledger::Ledger,
     model::{Body, Oid, Record, RecordId},
     store::Store,
 };
@@ -58,14 +59,22 @@ pub fn refresh(store: &Store, top: &Path) -> Result<(), Error> {
     };
     let mut whole = Vec::new();
     for view in View::ALL {
-        let state = state_path(store, view);
+        let state = state_path(store.dir(), store.repo().git_dir(), view);
         let known = known(&state).filter(|known| unchanged(known, top, view));
         match known {
             Some(known) if known.tip == tip.to_hex() => {}
             Some(known) if append(store, &files, view, &known)? => {
                 let newest = store.newest()?.next().transpose()?;
                 let last = newest.and_then(|append| append.records().map(Record::order).max());
-                remember(store, top, view, &Mark { tip, last })?;
+                remember(
+                    store,
+                    top,
+                    view,
+                    &Mark {
+                        tip: Some(tip),
+                        last,
+                    },
+                )?;
             }
             _ => whole.push(view),
         }
@@ -73,19 +82,27 @@ pub fn refresh(store: &Store, top: &Path) -> Result<(), Error> {
     if whole.is_empty() {
         return Ok(());
     }
+    write_whole(store, top, &whole).map(|_| ())
+}
+
+/// Writes views as the records say; returns those that changed.
+fn write_whole(store: &Store, top: &Path, views: &[View]) -> Result<Vec<View>, Error> {
+    let files = Files::open(top)?;
+    let tip = store.tip()?;
     let ledger = store.load()?;
     let records: Vec<&Record> = ledger.iter().collect();
-    for view in whole {
-        let items = Items::of(view, records.iter().copied());
-        let file = files.read(view)?;
-        let rendered = render(view, &items, file.as_deref());
+    let mut written = Vec::new();
+    for view in views {
+        let items = Items::of(*view, records.iter().copied());
+        let file = files.read(*view)?;
+        let rendered = render(*view, &items, file.as_deref());
         if file.as_ref() != Some(&rendered.bytes) {
-            files.write(view, &rendered.bytes)?;
+            files.write(*view, &rendered.bytes)?;
+            written.push(*view);
         }
-        let last = records.last().map(|last| last.order());
-        remember(store, top, view, &Mark { tip, last })?;
+        remember(store, top, *view, &Mark::of(tip, &ledger))?;
     }
-    Ok(())
+    Ok(written)
 }
 
 /// Lets one process at a time write the views of this clone: the lock goes with the file.
@@ -121,18 +138,9 @@ pub fn rendered(store: &Store, top: &Path, view: View) -> Result<Vec<u8>, Error>
 
 /// Writes both views as the records say; returns those that changed.
 pub fn rewrite(store: &Store, top: &Path) -> Result<Vec<View>, Error> {
-    let files = Files::open(top)?;
-    files.create()?;
+    Files::open(top)?.create()?;
     let _lock = lock(store).map_err(Error::State)?;
-    let mut written = Vec::new();
-    for view in View::ALL {
-        let bytes = rendered(store, top, view)?;
-        if files.read(view)?.as_ref() != Some(&bytes) {
-            files.write(view, &bytes)?;
-            written.push(view);
-        }
-    }
-    Ok(written)
+    write_whole(store, top, &View::ALL)
 }
 
 /// Checks both views of the working tree against the ledger.
@@ -210,11 +218,7 @@ fn since(store: &Store, known: &Known) -> Result<Option<Vec<Record>>, Error> {
     Ok(None)
 }
 
-fn state_path(store: &Store, view: View) -> PathBuf {
-    state_of(store.dir(), store.repo().git_dir(), view)
-}
-
-fn state_of(operator: &Path, git_dir: &Path, view: View) -> PathBuf {
+fn state_path(operator: &Path, git_dir: &Path, view: View) -> PathBuf {
     let worktree = git_dir.as_os_str().as_encoded_bytes();
     let name = [worktree, b"\0", view.file_name().as_bytes()].concat();
     let hash = blake3::hash(&name).to_hex();
@@ -225,7 +229,7 @@ fn state_of(operator: &Path, git_dir: &Path, view: View) -> PathBuf {
 pub fn is_touched(operator: &Path, git_dir: &Path, (top, view): (&Path, View)) -> bool {
     let there = fs::symlink_metadata(top.join(files::path(view))).is_ok_and(|meta| meta.is_file());
     there
-        && !known(&state_of(operator, git_dir, view))
+        && !known(&state_path(operator, git_dir, view))
             .is_some_and(|known| unchanged(&known, top, view))
 }
 
@@ -249,24 +253,34 @@ fn modified(meta: &fs::Metadata) -> i128 {
 }
 
 /// How far a written view goes.
-struct Mark {
-    tip: Oid,
+pub(super) struct Mark {
+    tip: Option<Oid>,
     last: Option<(u64, RecordId)>,
 }
 
-fn remember(store: &Store, top: &Path, view: View, mark: &Mark) -> Result<(), Error> {
+impl Mark {
+    pub(super) fn of(tip: Option<Oid>, ledger: &Ledger) -> Self {
+        Self {
+            tip,
+            last: ledger.iter().next_back().map(Record::order),
+        }
+    }
+}
+
+pub(super) fn remember(store: &Store, top: &Path, view: View, mark: &Mark) -> Result<(), Error> {
     let Ok(meta) = fs::symlink_metadata(top.join(files::path(view))) else {
         return Ok(());
     };
     let known = Known {
-        tip: mark.tip.to_hex(),
+        tip: mark.tip.map(|tip| tip.to_hex()).unwrap_or_default(),
         size: meta.len(),
         modified: modified(&meta),
         inode: meta.ino(),
         seq: mark.last.map_or(0, |(seq, _)| seq),
         id: mark.last.map(|(_, id)| id.to_string()).unwrap_or_default(),
     };
-    save(&state_path(store, view), &known).map_err(Error::State)
+    let path = state_path(store.dir(), store.repo().git_dir(), view);
+    save(&path, &known).map_err(Error::State)
 }
 
 fn save(path: &Path, known: &Known) -> io::Result<()> {

@@ -126,3 +126,7 @@ impl Writer {
 pub(super) fn is_row_of(view: View, line: &Line) -> bool {
     line.row().is_some_and(|row| row.view == view)
 }
+
+#[cfg(test)]
+#[path = "render_tests.rs"]
+mod tests;

@@ -408,3 +408,45 @@ fn many_verdicts_at_once_leave_every_row_once() {
     }
     assert_eq!(ok(&repo, &["render", "--check", "--complete"]), "");
 }
+
+#[test]
+fn start_takes_an_old_project_over_and_again_changes_nothing() {
+    let repo = project();
+    repo.write(VERDICTS, format!("{HDR}{}", row("t1")));
+    ok(&repo, &["start", "--hooks", "none"]);
+    let log = ok(&repo, &["log", "--json"]);
+    assert_eq!(log.matches("\"class\":\"imported\"").count(), 1, "{log}");
+    assert_eq!(repo.read(VERDICTS), format!("{HDR}{}", row("t1")));
+    assert!(repo.path().join(DECISIONS).exists());
+    ok(&repo, &["start", "--hooks", "none"]);
+    assert_eq!(ok(&repo, &["log", "--json"]), log);
+}
+
+#[test]
+fn a_decision_typed_by_hand_blocks_a_stop_until_it_is_presented() {
+    let repo = project();
+    ok(&repo, &["start", "--hooks", "none"]);
+    let typed = "2026-01-02 | s | DEVIATION | [sid:S1] skipped a test | flaky\n";
+    let text = repo.read(DECISIONS) + typed;
+    repo.write(DECISIONS, &text);
+    let payload = format!(
+        "{{\"session_id\":\"S1\",\"cwd\":{:?},\"hook_event_name\":\"Stop\",\"stop_hook_active\":false}}",
+        repo.path().display().to_string()
+    );
+    let stop = || repo.operator(["hook", "Stop"]).stdin(&payload).run();
+    let refused = stop();
+    assert_eq!(refused.code, 2, "{}{}", refused.stdout, refused.stderr);
+    assert!(
+        refused.stderr.contains("skipped a test"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(repo.read(DECISIONS), text);
+    let output = repo
+        .operator(["handoff", "--mark"])
+        .env("CLAUDE_CODE_SESSION_ID", "S1")
+        .run();
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    assert!(repo.read(DECISIONS).starts_with(&text));
+    assert_eq!(stop().code, 0);
+}
