@@ -136,6 +136,18 @@ impl Rules {
         self.policies.need_work()
     }
 
+    /// Returns how much of the working tree the policies on this event want looked at.
+    pub(super) fn scope(&self, event: &Event) -> work::Scope {
+        let reads = self
+            .on(&event.name())
+            .iter()
+            .any(|policy| policy.reads_work());
+        match reads {
+            true => work::Scope::Tree,
+            false => work::Scope::Target,
+        }
+    }
+
     fn on(&self, name: &str) -> Vec<&Policy> {
         self.policies.on(rules::kinds(name)).collect()
     }
@@ -499,7 +511,7 @@ pub(super) fn stop(event: &Event) -> Result<(Vec<Reason>, Option<String>), Failu
         return Ok((Vec::new(), None));
     };
     let name = "Stop";
-    let needs_work = rules.on(name).iter().any(|policy| policy.needs_work());
+    let needs_work = rules.on(name).iter().any(|policy| policy.reads_work());
     let work = match (event.payload.text("session_id"), needs_work) {
         (Some(session), true) => {
             let repo = rules.project.open(&event.env)?;
@@ -508,8 +520,10 @@ pub(super) fn stop(event: &Event) -> Result<(Vec<Reason>, Option<String>), Failu
         }
         _ => None,
     };
+    let again = event.payload.get("stop_hook_active");
     let seen = Seen {
         work,
+        blocks: u64::from(again.is_some_and(payload::Value::truth)),
         ..Seen::default()
     };
     let Some(ruling) = rules.judge(event, seen)? else {

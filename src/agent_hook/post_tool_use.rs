@@ -31,10 +31,7 @@ pub(super) fn ended(event: &Event, outcome: Outcome) -> Result<Reply, Failure> {
     let background = response
         .and_then(|response| response.get("backgroundTaskId"))
         .and_then(Value::text);
-    let scope = match rules.is_some_and(policy::Rules::need_work) {
-        true => Scope::Tree,
-        false => Scope::Target,
-    };
+    let scope = rules.map_or(Scope::Target, |rules| rules.scope(event));
     let report = work::finish(
         &used.repo,
         &Finished {

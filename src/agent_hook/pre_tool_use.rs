@@ -18,11 +18,7 @@ pub(super) fn answer(event: &Event) -> Result<Reply, Failure> {
     let mut seen = Seen::default();
     let mut reply = Reply::Nothing;
     if let Some(used) = &used {
-        // Whoever asks for the session's work asks for all of it.
-        let scope = match rules.is_some_and(policy::Rules::need_work) {
-            true => Scope::Tree,
-            false => Scope::Target,
-        };
+        let scope = rules.map_or(Scope::Target, |rules| rules.scope(event));
         seen.work = work::begin(&used.repo, &used.call(scope))?.work;
         if let Some(warning) = used.warning() {
             reply = Reply::message(&warning);

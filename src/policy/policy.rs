@@ -117,13 +117,16 @@ impl Policy {
         self.then.iter().map(|step| step.action).collect()
     }
 
+    /// Says whether it asks whose the changes of the working tree are.
+    pub fn reads_work(&self) -> bool {
+        let reads = |field: &String| field == "work" || field.starts_with("work.");
+        self.fields().iter().any(reads) || self.builtins().any(Builtin::needs_work)
+    }
+
     /// Says whether it needs the work ledger: it reads `work`, restores, or uses a built-in that does.
     pub fn needs_work(&self) -> bool {
-        let reads = |field: &String| field == "work" || field.starts_with("work.");
         self.scope != Scope::BuiltIn
-            && (self.actions().contains(&Action::Restore)
-                || self.fields().iter().any(reads)
-                || self.builtins().any(Builtin::needs_work))
+            && (self.actions().contains(&Action::Restore) || self.reads_work())
     }
 
     /// Says whether it reads `gate`, or uses a built-in that does.
