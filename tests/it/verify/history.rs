@@ -11,6 +11,20 @@ fn run_task(scene: &Scene, task: &str) {
     assert_eq!(output.code, 0, "{output:?}");
 }
 
+#[test]
+fn a_verdict_of_a_run_is_in_the_view_at_once() {
+    let scene = Scene::new();
+    scene.write(".operator/.gitignore", "");
+    scene.run();
+    let head = scene.head();
+    let row = format!(
+        "| T | tests | sh -c test -e src/lib: exit 0, no output @{} | PASS |\n",
+        &head[..12]
+    );
+    assert!(scene.read(".operator/VERDICTS.md").ends_with(&row));
+    assert_eq!(scene.verify(), found("fresh exact", &[], 0));
+}
+
 fn states(scene: &Scene, args: &[&str]) -> Vec<(String, String, usize)> {
     let report = scene.report(args);
     let findings = report["findings"].as_array().unwrap().iter();
