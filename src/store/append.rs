@@ -147,8 +147,12 @@ impl Transaction<'_> {
             let _ = self.store.repo().release_keep(kept);
         }
         self.heads.extend(heads);
-        let as_made = self.tips.ledger == new.ledger;
-        let unfinished = self.finish(&records, as_made).err();
+        let landing = match (&pending, self.tips == new) {
+            (Some(_), _) => Landing::Pending,
+            (None, true) => Landing::AsMade,
+            (None, false) => Landing::United,
+        };
+        let unfinished = self.finish(&records, landing).err();
         if pending.is_none() && unfinished.is_none() {
             // A journal that could not be cut is cut by the next writer.
             let _ = self.store.cut_if_due(self.tips, self.state.replica);
@@ -323,7 +327,7 @@ impl Transaction<'_> {
 
     /// Does what the records mean for local files. Where others wrote meanwhile, what they wrote is
     /// taken in too.
-    fn finish(&mut self, records: &[Record], as_made: bool) -> Result<(), Error> {
+    fn finish(&mut self, records: &[Record], landing: Landing) -> Result<(), Error> {
         self.store.stepped(Step::Effects)?;
         let dir = self.store.dir();
         let mut effects = Effects::default();
@@ -332,14 +336,18 @@ impl Transaction<'_> {
             decisions::apply(dir, record)?;
         }
         effects.apply(dir, &self.heads)?;
-        if !as_made {
-            return self.catch_up();
-        }
         let largest = records.iter().map(|record| record.seq).max();
         self.state.seq = self.state.seq.max(largest.unwrap_or(0));
+        match landing {
+            Landing::AsMade => {}
+            Landing::United => return self.catch_up(),
+            // The state speaks of what the refs hold.
+            Landing::Pending => return Ok(()),
+        }
         let added = records.len() as u64;
         self.state.count = self.state.count.map(|count| count + added);
         self.state.tip = self.tips.ledger;
+        self.state.evidence = self.tips.evidence;
         self.state.settled = self.tips.ledger;
         self.state.write(dir)
     }
@@ -347,6 +355,7 @@ impl Transaction<'_> {
     /// Brings `seq`, the count, our name and the task files to the tip.
     pub(super) fn catch_up(&mut self) -> Result<(), Error> {
         let is_known = self.state.tip == self.tips.ledger
+            && self.state.evidence == self.tips.evidence
             && self.state.settled == self.tips.ledger
             && self.state.replica.is_some();
         if is_known {
@@ -360,15 +369,27 @@ impl Transaction<'_> {
         let Some(tip) = self.tips.ledger else {
             return self.state.write(self.store.dir());
         };
-        self.settle(tip)?;
+        if before.settled != Some(tip) {
+            self.settle(tip)?;
+        }
         if before.tip != Some(tip) {
             self.state.seq = self.store.seq_at(tip)?.max(before.seq);
             self.state.count = self.store.count_at(tip, &before)?;
         }
         self.state.tip = Some(tip);
+        self.state.evidence = self.tips.evidence;
         self.state.settled = Some(tip);
         self.state.write(self.store.dir())
     }
+}
+
+/// How a write came to its end.
+#[derive(Clone, Copy)]
+enum Landing {
+    AsMade,
+    /// Somebody else had moved a ref.
+    United,
+    Pending,
 }
 
 type Sealed = (Vec<Vec<Record>>, HashMap<String, Heads>);

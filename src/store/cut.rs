@@ -2,7 +2,11 @@
 
 use std::collections::HashSet;
 
-use super::{Error, LEDGER, SHADOW, Step, Store, heal::Tips, journal::Line};
+use super::{
+    Error, LEDGER, SHADOW, Step, Store,
+    heal::{Tips, own_ids},
+    journal::Line,
+};
 use crate::{
     git::{Expected, ObjectKind, Swap},
     model::{Oid, ReplicaId},
@@ -63,11 +67,12 @@ impl Store {
         if old == Some(tip) {
             return Ok(());
         }
+        let own = own_ids(&self.journal.read()?);
         self.repo().swap_ref(Swap {
             name: SHADOW,
             old: Expected::from_read(old),
             new: tip,
-            own: &[],
+            own: &own,
             wait: super::heal::BUDGET,
         })?;
         Ok(())

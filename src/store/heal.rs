@@ -55,6 +55,7 @@ impl Store {
             }
         };
         let promised = tail.iter().rev().find_map(|line| line.evidence);
+        let promised = promised.or(state.evidence);
         if as_promised && (promised.is_none() || promised == evidence) {
             return Ok(tips);
         }
@@ -91,8 +92,14 @@ impl Store {
     /// Returns the unions of the refs, the shadow, the last tip known and the journal's last
     /// readable line; new commits are promised and written.
     fn united(&self, lines: &[Line]) -> Result<Tips, Error> {
-        let live = self.readable_ref(LEDGER)?;
         let state = self.state();
+        let ledger = self.united_ledger(lines, &state)?;
+        let evidence = self.united_evidence(lines, &state, ledger)?;
+        Ok(Tips { ledger, evidence })
+    }
+
+    fn united_ledger(&self, lines: &[Line], state: &State) -> Result<Option<Oid>, Error> {
+        let live = self.readable_ref(LEDGER)?;
         let shadow = self.repo().read_ref(SHADOW).ok().flatten();
         let promised = lines.iter().rev().map(|line| line.ledger);
         let promised = promised.into_iter().find(|tip| self.is_readable(*tip));
@@ -103,8 +110,13 @@ impl Store {
                 Some(known) => self.merged(self.union_of(known, tip)?, Tips::of_ledger)?,
             });
         }
-        let hints = [shadow, state.tip].into_iter().flatten();
-        for tip in hints.filter(|tip| self.is_readable(*tip)) {
+        let hints: Vec<Oid> = [shadow, state.tip].into_iter().flatten().collect();
+        match live {
+            Some(live) => self.warn_if_moved(live, &hints)?,
+            None if !hints.is_empty() => self.warn_of_absence(),
+            None => {}
+        }
+        for tip in hints.into_iter().filter(|tip| self.is_readable(*tip)) {
             ledger = match ledger {
                 None => Some(tip),
                 Some(known) => match self.union_of(known, tip) {
@@ -118,22 +130,34 @@ impl Store {
         if ledger.is_none() {
             self.no_ledger()?;
         }
-        let live = self.readable_ref(EVIDENCE)?;
+        Ok(ledger)
+    }
+
+    fn united_evidence(
+        &self,
+        lines: &[Line],
+        state: &State,
+        ledger: Option<Oid>,
+    ) -> Result<Option<Oid>, Error> {
+        let mut evidence = self.readable_ref(EVIDENCE)?;
         let promised = lines.iter().rev().filter_map(|line| line.evidence);
         let promised = promised.into_iter().find(|tip| self.is_readable(*tip));
-        let evidence = match (live, promised) {
-            (Some(live), Some(promised)) => {
-                let gone = self.redacted(ledger)?;
-                let union = self.union_of_evidence(live, promised, &gone)?;
-                let of_evidence = |tip| Tips {
-                    ledger,
-                    evidence: Some(tip),
-                };
-                Some(self.merged(union, of_evidence)?)
-            }
-            (live, promised) => live.or(promised),
-        };
-        Ok(Tips { ledger, evidence })
+        let known = state.evidence.filter(|tip| self.is_readable(*tip));
+        for tip in [promised, known].into_iter().flatten() {
+            evidence = Some(match evidence {
+                None => tip,
+                Some(live) if live == tip => live,
+                Some(live) => {
+                    let gone = self.redacted(ledger)?;
+                    let union = self.union_of_evidence(live, tip, &gone)?;
+                    self.merged(union, |tip| Tips {
+                        ledger,
+                        evidence: Some(tip),
+                    })?
+                }
+            });
+        }
+        Ok(evidence)
     }
 
     /// Returns the commit a ref names, if it can be read; what a damaged file hides counts.
@@ -324,7 +348,7 @@ impl Tips {
 }
 
 /// Returns the ids a dead writer of ours may have left in a ref's lock.
-fn own_ids(lines: &[Line]) -> Vec<Oid> {
+pub(super) fn own_ids(lines: &[Line]) -> Vec<Oid> {
     lines
         .iter()
         .flat_map(|line| [Some(line.ledger), line.evidence])

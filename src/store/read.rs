@@ -49,10 +49,13 @@ impl Store {
         let live = self.repo().read_ref(EVIDENCE).ok().flatten();
         let tail = self.journal.tail()?;
         let promised = tail.iter().rev().find_map(|line| line.evidence);
-        if live.is_some() && (promised.is_none() || promised == live) {
+        let known = self.state().evidence;
+        let as_known = |tip: Option<Oid>| tip.is_none() || tip == live;
+        if live.is_some() && as_known(promised) && as_known(known) {
             return Ok(live);
         }
-        let mut tips: Vec<Oid> = live.into_iter().chain(promised).collect();
+        let mut tips: Vec<Oid> = live.into_iter().chain(promised).chain(known).collect();
+        tips.dedup();
         tips.retain(|tip| self.is_readable(*tip));
         if tips.is_empty() {
             tips = self.tracked("evidence")?;
@@ -75,8 +78,7 @@ impl Store {
     ) -> Result<Option<Oid>, Error> {
         match read {
             Ok(None) if !known.is_empty() => {
-                let by = self.mover();
-                self.warn(Warning::Missing { by });
+                self.warn_of_absence();
                 Ok(None)
             }
             Ok(live) => Ok(live),
@@ -89,13 +91,16 @@ impl Store {
         }
     }
 
-    fn warn_if_moved(&self, live: Oid, known: &[Oid]) -> Result<(), Error> {
+    pub(super) fn warn_of_absence(&self) {
+        let by = self.mover();
+        self.warn(Warning::Missing { by });
+    }
+
+    pub(super) fn warn_if_moved(&self, live: Oid, known: &[Oid]) -> Result<(), Error> {
         for tip in known.iter().filter(|tip| self.is_readable(**tip)) {
-            if !self
-                .overlaid(|| Ok(self.repo().difference(live, *tip)?))?
-                .right
-                .is_empty()
-            {
+            let differ = self.overlaid(|| Ok(self.repo().difference(live, *tip)?));
+            // Where the way is cut off nothing can be said.
+            if differ.is_ok_and(|differ| !differ.right.is_empty()) {
                 let by = self.mover();
                 self.warn(Warning::Moved { found: live, by });
                 return Ok(());

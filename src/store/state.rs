@@ -15,6 +15,8 @@ const LIMIT: u64 = 4 * 1024;
 pub struct State {
     /// The tip that `seq` and `count` speak of.
     pub tip: Option<Oid>,
+    /// The tip of the evidence ref at that time.
+    pub evidence: Option<Oid>,
     /// The largest `seq` reachable from the tip.
     pub seq: u64,
     /// How many records are reachable from the tip; `None` when nobody counted.
@@ -31,6 +33,8 @@ pub struct State {
 struct RawState {
     v: u32,
     tip: Option<String>,
+    #[serde(default)]
+    evidence: Option<String>,
     seq: u64,
     count: Option<u64>,
     replica: Option<String>,
@@ -54,6 +58,7 @@ impl State {
                 let oid = |text: Option<String>| text.and_then(|text| text.parse().ok());
                 Self {
                     tip: oid(raw.tip),
+                    evidence: oid(raw.evidence),
                     seq: raw.seq,
                     count: raw.count,
                     replica: raw.replica.and_then(|name| name.parse().ok()),
@@ -69,6 +74,7 @@ impl State {
         let raw = RawState {
             v: VERSION,
             tip: oid(self.tip),
+            evidence: oid(self.evidence),
             seq: self.seq,
             count: self.count,
             replica: self.replica.map(|replica| replica.to_string()),
@@ -92,6 +98,7 @@ mod tests {
         let dir = temp.path().join("operator");
         let state = State {
             tip: "3f786850e387550fdab836ed7e6dc881de23001b".parse().ok(),
+            evidence: None,
             seq: 7,
             count: Some(9),
             replica: "0123456789abcdef".parse().ok(),

@@ -9,8 +9,8 @@ use std::{
 
 use git_operator::{
     git::Clock,
-    model::Explain,
-    store::{LEDGER, SHADOW, Step, Store, Wait, tasks},
+    model::{Digest, Explain},
+    store::{EVIDENCE, LEDGER, SHADOW, Step, Store, Wait, tasks},
 };
 
 use super::{
@@ -271,6 +271,53 @@ fn the_refspec_that_lets_a_fetch_move_the_ref_is_named() {
 }
 
 #[test]
+fn a_writer_says_that_the_ref_was_moved() {
+    let (repo, _) = ledger();
+    repo.git(["update-ref", LEDGER, &format!("{LEDGER}~7")]);
+    let writer = store(&repo);
+    record(&writer, note("next"));
+    let warnings = writer.take_warnings();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].to_string().contains("was moved to"));
+}
+
+#[test]
+fn an_evidence_ref_that_is_deleted_or_rewound() {
+    let change: [&[&str]; 2] = [
+        &["update-ref", "-d", EVIDENCE],
+        &["update-ref", EVIDENCE, "refs/operator/evidence~1"],
+    ];
+    for change in change {
+        let (repo, _) = ledger();
+        let store = store(&repo);
+        let mut digests = Vec::new();
+        for byte in *b"abc" {
+            let bytes = vec![byte; 9_000];
+            digests.push(Digest::of(&bytes));
+            let clock = Clock::new(&env(&repo)).unwrap();
+            let mut transaction = store.begin(Wait::Command, clock).unwrap();
+            transaction.commit(&[note("e")], vec![bytes]).unwrap();
+            drop(transaction);
+            // So many that the journal's end no longer tells of the evidence.
+            for number in 0..20 {
+                record(&store, note(&format!("n{number}")));
+            }
+        }
+        repo.git(change);
+        for digest in &digests {
+            assert!(store.evidence(digest).unwrap().is_some(), "{change:?}");
+        }
+        record(&store, note("next"));
+        assert_eq!(
+            repo.git(["rev-list", "--count", EVIDENCE]),
+            "3",
+            "{change:?}"
+        );
+        fsck(&repo);
+    }
+}
+
+#[test]
 fn where_nothing_is_readable_no_second_ledger_is_begun() {
     let (repo, _) = ledger();
     for id in repo.git(["rev-list", LEDGER]).lines() {
@@ -387,7 +434,9 @@ fn a_foreign_lock_on_the_ref_makes_a_write_pending() {
     let lock = ref_file(&repo).with_extension("lock");
     fs::write(&lock, b"").unwrap();
     for name in ["p1", "p2"] {
-        let committed = commit(&store(&repo), &[note(name)]);
+        let writer = store(&repo);
+        let committed = commit(&writer, &[note(name)]);
+        assert_eq!(writer.take_warnings(), []);
         let reason = committed.pending.unwrap();
         assert!(
             reason.starts_with("cannot lock ref 'refs/operator/ledger'"),
