@@ -206,3 +206,38 @@ fn wrong_usage_and_a_directory_that_cannot_be_written_exit_1() {
     assert!(output.code <= 1, "{}", output.stderr);
     assert_eq!(repo.read("A"), view(&["a", "p", "q"]));
 }
+
+#[test]
+fn a_cherry_pick_and_a_stash_hold_the_rows_of_both() {
+    let repo = registered(DRIVER);
+    repo.branch("x");
+    append(&repo, &row("q"));
+    let picked = repo.head();
+    repo.checkout("main");
+    append(&repo, &row("p"));
+    repo.tick();
+    repo.git(["cherry-pick", &picked]);
+    assert_eq!(repo.read("VERDICTS.md"), view(&["a", "p", "q"]));
+    let stashed = repo.read("VERDICTS.md") + &row("s");
+    repo.write("VERDICTS.md", stashed);
+    repo.git(["stash", "-q"]);
+    append(&repo, &row("r"));
+    repo.git(["stash", "pop", "-q"]);
+    assert_eq!(repo.read("VERDICTS.md"), view(&["a", "p", "q", "r", "s"]));
+}
+
+#[test]
+fn a_merge_without_a_working_tree_holds_the_rows_of_both() {
+    let repo = registered(DRIVER);
+    repo.branch("x");
+    append(&repo, &row("q"));
+    repo.checkout("main");
+    append(&repo, &row("p"));
+    let bare = repo.at(repo.dir().join("bare.git"));
+    repo.git(["clone", "-q", "--bare", ".", "../bare.git"]);
+    bare.git(["config", "merge.git-operator.driver", DRIVER]);
+    bare.write("info/attributes", "VERDICTS.md merge=git-operator\n");
+    let tree = bare.git(["merge-tree", "--write-tree", "main", "x"]);
+    let text = bare.git(["show", &format!("{tree}:VERDICTS.md")]);
+    assert_eq!(text + "\n", view(&["a", "p", "q"]));
+}
