@@ -23,6 +23,7 @@ mod store;
 mod support;
 mod support_test;
 mod sync;
+mod transport;
 mod verify;
 mod view;
 mod work;
