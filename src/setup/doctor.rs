@@ -14,9 +14,9 @@ use super::{
 };
 use crate::{
     gate::{self, Life, Place, Who},
-    git::Repo,
+    git::{Clock, Repo},
     model::Owner,
-    store::{Store, tasks},
+    store::{Store, Wait, tasks},
     sync,
 };
 
@@ -74,6 +74,7 @@ pub enum Repair {
 const STALE_LOCK: Duration = Duration::from_secs(600);
 const STALE_SESSION: Duration = Duration::from_secs(14 * 86_400);
 const START: &str = "git operator start";
+const REOPEN: &str = "git operator doctor --fix";
 
 /// Looks the set-up over, at `now` (ms of wall clock), and returns what it found.
 pub fn doctor(
@@ -98,6 +99,9 @@ pub fn doctor(
         locks(repo, &mut found);
     }
     ledger(store, &mut found);
+    if repair == Repair::Fix {
+        reopen(store, &mut found)?;
+    }
     if let Some(reason) = sync::last_failure(store) {
         let what = format!("the last sync beside a push failed: {reason}");
         found.push(Finding::note(what).fix("git operator sync"));
@@ -276,6 +280,13 @@ fn ledger(store: &Store, found: &mut Vec<Finding>) {
                     line.place, line.reason
                 )));
             }
+            for lost in store.lost_tasks(&ledger).unwrap_or_default() {
+                let what = format!(
+                    "task '{}' was opened here and its file is lost: nothing asks for its verdict",
+                    lost.task
+                );
+                found.push(Finding::fault(what).fix(REOPEN));
+            }
             let newer = ledger.newer().count();
             if newer > 0 {
                 found.push(Finding::fault(format!(
@@ -290,6 +301,20 @@ fn ledger(store: &Store, found: &mut Vec<Finding>) {
             .iter()
             .map(|warning| Finding::fault(warning.to_string())),
     );
+}
+
+/// Makes lost task files anew.
+fn reopen(store: &Store, found: &mut [Finding]) -> Result<(), Error> {
+    let is_lost = |finding: &&mut Finding| finding.fix.as_deref() == Some(REOPEN);
+    if !found.iter_mut().any(|finding| is_lost(&finding)) {
+        return Ok(());
+    }
+    let clock = Clock::new(store.repo().env())?;
+    store.begin(Wait::Command, clock)?.rebuild()?;
+    for finding in found.iter_mut().filter(is_lost) {
+        finding.fixed = true;
+    }
+    Ok(())
 }
 
 fn tasks_and_sessions(place: &Place, now: u64, found: &mut Vec<Finding>) -> Result<(), Error> {

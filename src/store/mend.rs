@@ -13,7 +13,8 @@ use super::{
 };
 use crate::{
     git::Repo,
-    model::{Body, Decoded, Digest, Oid, Record, RecordId, TaskId, decode},
+    ledger::Ledger,
+    model::{Body, Decoded, Digest, Oid, RecordId, TaskId, decode},
 };
 
 /// Evidence that is moved in one write.
@@ -33,31 +34,10 @@ impl Transaction<'_> {
     /// or cannot be read; closes nothing. Returns the tasks.
     pub fn rebuild(&mut self) -> Result<Vec<TaskId>, Error> {
         let ledger = self.load()?;
-        let own =
-            |record: &&Record| record.replica.is_some() && record.replica == self.state.replica;
-        let mut open: BTreeMap<String, OpenTask> = BTreeMap::new();
-        for record in ledger.iter().filter(own) {
-            let Some(task) = record.task.clone() else {
-                continue;
-            };
-            match open.get_mut(&task) {
-                Some(known) if known.is_closed_by(record) => {
-                    open.remove(&task);
-                }
-                Some(known) => known.follow(record),
-                None => {}
-            }
-            open.extend(OpenTask::of(record).map(|opened| (task, opened)));
-        }
         let dir = self.store.dir();
         let mut effects = Effects::default();
         let mut made = Vec::new();
-        for (_, open) in open {
-            match tasks::find(dir, &open.task) {
-                Ok(Some(_)) => continue,
-                Ok(None) | Err(Error::TaskFile { .. }) => {}
-                Err(error) => return Err(error),
-            }
+        for open in self.store.lost_tasks(&ledger)? {
             let heads = self.heads_in_history(&open.task)?;
             self.heads.insert(open.task.to_string(), heads);
             made.push(open.task.clone());
@@ -73,7 +53,8 @@ impl Transaction<'_> {
             .flatten()
             .copied()
             .collect();
-        for record in ledger.iter().filter(own) {
+        let own = self.state.replica;
+        for record in ledger.iter().filter(|record| record.replica == own) {
             if !covered.contains(&record.id) {
                 decisions::apply(dir, record)?;
             }
@@ -217,6 +198,36 @@ impl Transaction<'_> {
 }
 
 impl Store {
+    /// Returns the tasks that this clone's records leave open and that have no file which says so.
+    pub fn lost_tasks(&self, ledger: &Ledger) -> Result<Vec<OpenTask>, Error> {
+        let Some(own) = self.state().replica else {
+            return Ok(Vec::new());
+        };
+        let mut open: BTreeMap<String, OpenTask> = BTreeMap::new();
+        for record in ledger.iter().filter(|record| record.replica == Some(own)) {
+            let Some(task) = record.task.clone() else {
+                continue;
+            };
+            match open.get_mut(&task) {
+                Some(known) if known.is_closed_by(record) => {
+                    open.remove(&task);
+                }
+                Some(known) => known.follow(record),
+                None => {}
+            }
+            open.extend(OpenTask::of(record).map(|opened| (task, opened)));
+        }
+        let mut lost = Vec::new();
+        for open in open.into_values() {
+            match tasks::find(self.dir(), &open.task) {
+                Ok(Some(_)) => {}
+                Ok(None) | Err(Error::TaskFile { .. }) => lost.push(open),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(lost)
+    }
+
     /// Returns the digests of all long evidence.
     pub fn digests(&self) -> Result<Vec<Digest>, Error> {
         let Some(tip) = self.evidence_tip()? else {

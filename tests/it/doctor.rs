@@ -471,3 +471,32 @@ fn what_a_dead_git_left_locked_is_named() {
         "packed-refs.lock' was left behind by a git that died",
     );
 }
+
+#[test]
+fn a_lost_task_file_is_named_and_made_anew() {
+    let repo = started(&[]);
+    repo.operator(["task", "T-1", "--owner", "S1"]).run();
+    let tasks = repo.path().join(".git/operator/tasks");
+    let file = fs::read_dir(&tasks)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let text = fs::read_to_string(&file).unwrap();
+    for damage in [None, Some("{")] {
+        match damage {
+            None => fs::remove_file(&file).unwrap(),
+            Some(bytes) => fs::write(&file, bytes).unwrap(),
+        }
+        finds(&repo, "task 'T-1' was opened here and its file is lost");
+        let output = repo.operator(["doctor", "--fix"]).run();
+        assert!(
+            output.stdout.contains("fixed: task 'T-1' was opened here"),
+            "{}",
+            output.stdout
+        );
+        assert_eq!(fs::read_to_string(&file).unwrap(), text);
+        is_well(&repo);
+    }
+}
