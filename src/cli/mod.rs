@@ -10,6 +10,7 @@ mod completions;
 mod compress;
 mod decide;
 mod defer;
+mod demo;
 mod desk;
 mod doctor;
 mod export;
@@ -62,6 +63,7 @@ pub enum Command {
     Recover(recover::Args),
     Restore(restore::Args),
     Redact(redact::Args),
+    Demo(demo::Args),
     Retract(retract::Args),
     Status(status::Args),
     Task(task::Args),
@@ -102,6 +104,7 @@ pub fn run(command: &Command, context: &Context) -> Result<Exit, Failure> {
         Command::Recover(args) => recover::run(args, context),
         Command::Restore(args) => restore::run(args, context),
         Command::Redact(args) => redact::run(args, context),
+        Command::Demo(args) => demo::run(args, context),
         Command::Retract(args) => retract::run(args, context),
         Command::Status(args) => status::run(args, context),
         Command::Task(args) => task::run(args, context),

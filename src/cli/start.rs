@@ -5,7 +5,7 @@ use crate::{
     git::{Project, Repo},
     setup::{self, Act, Charter, Ci, HookPlace, Mode, Start, Step},
     store::{Store, Wait},
-    ui::{Context, Exit, Failure, one_line},
+    ui::{Context, Exit, Failure, Talk, one_line},
 };
 
 /// Set a project up for evidence
@@ -147,7 +147,7 @@ fn say_where(context: &Context, top: &Path, cwd: &Path) {
     }
 }
 
-/// Prints a line for each step: changes to stdout, warnings to stderr.
+/// Prints a line for each step, unless `--quiet`: changes to stdout, warnings to stderr.
 pub(super) fn print(context: &Context, steps: &[Step]) -> Result<(), Failure> {
     for step in steps {
         let note = step
@@ -158,6 +158,7 @@ pub(super) fn print(context: &Context, steps: &[Step]) -> Result<(), Failure> {
         let line = one_line(&format!("{}{note}", step.what));
         match step.act {
             Act::Warned => context.ui.warn(line),
+            _ if context.ui.talk() == Talk::Quiet => {}
             act => context.ui.line(format!("{} {line}", act.as_str()))?,
         }
     }

@@ -3,6 +3,7 @@
 mod agents;
 mod completions;
 mod compress;
+mod demo;
 mod gate;
 mod gc;
 mod handoff;
