@@ -168,7 +168,9 @@ fn attempt(args: &Args, context: &Context) -> Result<Conducted, Failure> {
         err: &mut io::stderr(),
     };
     let conducted = conduct(&desk.gate(), repo, new, screen)?;
-    desk.show();
+    if conducted.closing.is_some() {
+        desk.show();
+    }
     Ok(conducted)
 }
 

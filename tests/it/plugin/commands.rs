@@ -97,19 +97,8 @@ fn every_command_line_given_to_agents_is_one_the_program_takes() {
             refused.extend(refusal(&line).map(|why| format!("{shown}: {why}")));
         }
     }
-    refused.retain(|why| !is_expected(why));
     assert!(refused.is_empty(), "{}", refused.join("\n"));
     assert!(count > 40, "{count}");
-}
-
-/// Commands that are not built yet.
-fn is_expected(why: &str) -> bool {
-    const PENDING: [&str; 1] = ["demo"];
-    let missing = |name: &str| {
-        why.contains(&format!(": {name}"))
-            && !cli::tree().get_subcommands().any(|c| c.get_name() == name)
-    };
-    PENDING.iter().any(|name| missing(name))
 }
 
 #[test]
