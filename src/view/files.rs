@@ -1,9 +1,9 @@
 //! The files of the views in a working tree.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{Error, View};
-use crate::git::files::{Lies, Tree};
+use crate::git::files::{FileError, Lies, Tree};
 
 const IGNORE: &str = include_str!("../../templates/gitignore");
 /// A view is never near this size; what is larger is somebody's mistake.
@@ -23,19 +23,25 @@ pub(super) struct Fragments {
 
 /// The `.operator/` of a working tree.
 pub(super) struct Files {
+    top: PathBuf,
     tree: Tree,
 }
 
 impl Files {
     pub(super) fn open(top: &Path) -> Result<Self, Error> {
         Ok(Self {
+            top: top.to_owned(),
             tree: Tree::open(top)?,
         })
     }
 
     /// Says whether the project has a place for views.
     pub(super) fn is_started(&self) -> Result<bool, Error> {
-        Ok(self.tree.lies(".operator")? == Lies::Directory)
+        match self.tree.lies(".operator")? {
+            Lies::Directory => Ok(true),
+            Lies::Nothing | Lies::File | Lies::Other => Ok(false),
+            Lies::Link => Err(FileError::Link(self.top.join(".operator")).into()),
+        }
     }
 
     /// Makes `.operator/` with its list of what is tracked, where there is none.

@@ -450,3 +450,23 @@ fn a_decision_typed_by_hand_blocks_a_stop_until_it_is_presented() {
     assert!(repo.read(DECISIONS).starts_with(&text));
     assert_eq!(stop().code, 0);
 }
+
+#[test]
+fn a_linked_project_directory_is_named_and_nothing_is_written_behind_it() {
+    let repo = Repo::new();
+    repo.commit("base");
+    let outside = repo.dir().join("outside");
+    fs::create_dir(&outside).unwrap();
+    symlink(&outside, repo.path().join(".operator")).unwrap();
+    let output = repo
+        .operator(["decide", "DECISION", "a", "--why", "b"])
+        .run();
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    assert!(
+        output.stderr.contains(".operator' is a symbolic link"),
+        "{}",
+        output.stderr
+    );
+    assert_ne!(repo.operator(["render"]).run().code, 0);
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+}
