@@ -1,7 +1,8 @@
 use crate::{
-    store::Limits,
+    store::{Limits, Store},
     sync::{self, Pushed, Report, Request},
     ui::{Context, Exit, Failure, one_line},
+    view::notes::{self, Projection},
 };
 
 /// Exchange the ledger with a remote
@@ -47,6 +48,9 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         sync::note_outcome(store, outcome.as_ref().err())?;
     }
     let report = outcome?;
+    if report.received > 0 {
+        note(store, context)?;
+    }
     for lost in &report.lost {
         let now = lost.now.map_or_else(
             || "is gone there".to_owned(),
@@ -72,6 +76,17 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     } else {
         Exit::Integrity
     })
+}
+
+/// Projects what came onto HEAD; `gc --notes` does it for every commit.
+fn note(store: &Store, context: &Context) -> Result<(), Failure> {
+    let repo = store.repo();
+    if repo.is_store() || repo.config()?.bool("operator.notes")? == Some(false) {
+        return Ok(());
+    }
+    let head = repo.head()?.commit();
+    notes::project(store, &context.clock()?, Projection::Of(head.as_slice()))?;
+    Ok(())
 }
 
 fn print(args: &Args, context: &Context, report: &Report) -> Result<(), Failure> {

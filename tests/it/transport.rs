@@ -135,6 +135,9 @@ fn a_daemon_carries_ledgers_both_ways() {
     verdict(&one, "t1");
     assert_eq!(sync(&one), "synced with origin: 0 new here, pushed ours\n");
     let two = clone(&one, &daemon, &[]);
+    sync(&two);
+    let note = two.git(["notes", "--ref=operator", "show", "HEAD"]);
+    assert!(note.ends_with(" PASS exact t1"), "{note}");
     verdict(&two, "t2");
     sync(&two);
     sync(&one);
