@@ -1,10 +1,8 @@
-//! What `doctor --fix`, `gc` and `start` do to a ledger beyond writing to it.
+//! What `doctor --fix` and `start` do to a ledger beyond writing to it.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
-    fs,
     path::Path,
-    time::Duration,
 };
 
 use super::{
@@ -19,8 +17,6 @@ use crate::{
 
 /// Evidence that is moved in one write.
 const PIECES_BYTES: usize = 32 << 20;
-/// A temporary file of a live process is younger.
-const STALE: Duration = Duration::from_secs(3_600);
 
 /// What was moved from the store outside git.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,36 +56,6 @@ impl Transaction<'_> {
             }
         }
         Ok(made)
-    }
-
-    /// Packs what the journal holds, brings the index to the tip and removes temporary files that dead
-    /// processes left.
-    pub fn pack(&mut self) -> Result<(), Error> {
-        self.store.cut(self.tips, self.state.replica)?;
-        if let Some(tip) = self.tips.ledger {
-            self.store.index_whole(tip)?;
-        }
-        self.sweep()
-    }
-
-    fn sweep(&self) -> Result<(), Error> {
-        let dir = self.store.dir().join("tmp");
-        let Ok(entries) = fs::read_dir(&dir) else {
-            return Ok(());
-        };
-        let now = Duration::from_millis(self.clock.wall_ms());
-        for path in entries.flatten().map(|entry| entry.path()) {
-            let age = fs::symlink_metadata(&path)
-                .and_then(|meta| meta.modified())
-                .ok()
-                .and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok())
-                .map(|time| now.saturating_sub(time));
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            if name.starts_with("file.") && age.is_some_and(|age| age > STALE) {
-                fs::remove_file(&path).map_err(Error::write(&path))?;
-            }
-        }
-        Ok(())
     }
 
     /// Moves the ledger of `from`, a store outside git, in here: records byte for byte, long evidence,
