@@ -34,10 +34,23 @@ pub fn secrets(text: &[u8]) -> Vec<Secret> {
 }
 
 /// Returns `text` with each secret replaced by a mark that is no longer than it.
+///
+/// Masking goes on until nothing is found: what stands before a mark may look like a secret only then.
 pub fn mask(text: &str) -> Cow<'_, str> {
+    let Some(mut masked) = mask_once(text) else {
+        return Cow::Borrowed(text);
+    };
+    while let Some(next) = mask_once(&masked) {
+        masked = next;
+    }
+    Cow::Owned(masked)
+}
+
+/// Returns `text` with the secrets of one look masked; `None` when there are none.
+fn mask_once(text: &str) -> Option<String> {
     let found = secrets(text.as_bytes());
     if found.is_empty() {
-        return Cow::Borrowed(text);
+        return None;
     }
     let mut masked = String::with_capacity(text.len());
     let mut from = 0;
@@ -47,7 +60,7 @@ pub fn mask(text: &str) -> Cow<'_, str> {
         from = range.end;
     }
     masked.push_str(&text[from..]);
-    Cow::Owned(masked)
+    (masked != text).then_some(masked)
 }
 
 fn mark(kind: &str, room: usize) -> String {

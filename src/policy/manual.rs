@@ -275,9 +275,13 @@ pub fn template(id: &str, builtin: Option<&str>) -> Result<String, String> {
         let hint = suggestion(name, builtin::NAMES.iter().map(|spec| spec.name));
         return Err(format!("there is no builtin '{name}'{hint}"));
     };
+    // Where a condition fits every event, the one before a call is the one where all actions do.
+    let fits = |event: &&EventName| **event == EventName::ToolCall;
     let event = spec
         .events
-        .first()
+        .iter()
+        .find(fits)
+        .or(spec.events.first())
         .map_or("tool.call", |event| event.as_str());
     let mut out = format!(
         "# yaml-language-server: $schema=policy.schema.json\n\

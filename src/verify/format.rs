@@ -77,6 +77,20 @@ fn shown(text: &str) -> String {
     out
 }
 
+/// Returns JSON whose invisible characters are escapes.
+fn json_text(value: &serde_json::Value) -> String {
+    let mut out = String::new();
+    for c in value.to_string().chars() {
+        match u32::from(c) {
+            0x7f..=0x9f | 0x61c | 0x200b..=0x200f | 0x2028..=0x202e | 0x2060..=0x2069 | 0xfeff => {
+                out.push_str(&format!("\\u{:04x}", u32::from(c)));
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
 fn paths_shown(paths: &[RepoPath], limit: usize) -> String {
     let mut text = paths
         .iter()

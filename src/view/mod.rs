@@ -21,5 +21,5 @@ pub use items::{Item, Items, What};
 pub use line::{Document, Kind, Line, Row, View};
 pub use merge::{Merged, join, merge};
 pub use reconcile::{History, Reconciled, reconcile};
-pub use refresh::{checked, is_touched, refresh, rendered, rewrite};
+pub use refresh::{checked, is_own, is_touched, refresh, rendered, rewrite};
 pub use render::{Rendered, render};

@@ -225,12 +225,15 @@ fn state_path(operator: &Path, git_dir: &Path, view: View) -> PathBuf {
     operator.join("views").join(&hash[..16])
 }
 
+/// Says whether a view holds what we wrote last and nothing else. Two looks at the file system.
+pub fn is_own(operator: &Path, git_dir: &Path, (top, view): (&Path, View)) -> bool {
+    known(&state_path(operator, git_dir, view)).is_some_and(|known| unchanged(&known, top, view))
+}
+
 /// Says whether a view is there and somebody else wrote it since we did. Two looks at the file system.
 pub fn is_touched(operator: &Path, git_dir: &Path, (top, view): (&Path, View)) -> bool {
     let there = fs::symlink_metadata(top.join(files::path(view))).is_ok_and(|meta| meta.is_file());
-    there
-        && !known(&state_path(operator, git_dir, view))
-            .is_some_and(|known| unchanged(&known, top, view))
+    there && !is_own(operator, git_dir, (top, view))
 }
 
 fn known(path: &Path) -> Option<Known> {

@@ -14,6 +14,7 @@ use crate::{
         files::{FileError, Lies, Tree},
     },
     model::{Oid, RepoPath},
+    view::{self, View},
 };
 
 /// A file that changed this recently may change again without its times showing it.
@@ -96,6 +97,9 @@ impl<'a> Looker<'a> {
         let mut look = Look::default();
         let mut paths = Vec::new();
         for entry in self.repo.status()? {
+            if self.is_own_view(&entry.path) {
+                continue;
+            }
             match is_covered(&entry.path, &entry.change) {
                 true => paths.push(entry.path),
                 false => look.not_covered.push(entry.path),
@@ -113,6 +117,17 @@ impl<'a> Looker<'a> {
         look.not_covered.sort();
         look.not_covered.dedup();
         Ok(look)
+    }
+
+    /// A view as we wrote it is nobody's work.
+    fn is_own_view(&self, path: &RepoPath) -> bool {
+        let view = View::ALL
+            .into_iter()
+            .find(|view| path.as_bytes() == format!(".operator/{}", view.file_name()).as_bytes());
+        let (Some(view), Some(top)) = (view, self.repo.top()) else {
+            return false;
+        };
+        view::is_own(&self.repo.operator_dir(), self.repo.git_dir(), (top, view))
     }
 
     /// Looks at one path.

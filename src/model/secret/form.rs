@@ -211,6 +211,10 @@ fn has_user_before(text: &[u8], at: usize) -> bool {
 
 /// Says whether a value only stands for a secret: `$VAR`, `<token>`, `[masked]`, `****`, `changeme`.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
+    // The first line of a key in PEM says that one follows, and is none.
+    if value.starts_with(b"-----") {
+        return true;
+    }
     const WORDS: [&str; 12] = [
         "changeme",
         "example",

@@ -27,7 +27,7 @@ pub(super) fn render(report: &Report) -> String {
         "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
         "records": report.records.iter().map(judged).collect::<Vec<_>>(),
     });
-    format!("{value}\n")
+    format!("{}\n", super::json_text(&value))
 }
 
 fn paths(paths: &[RepoPath]) -> Vec<String> {

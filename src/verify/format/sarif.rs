@@ -31,7 +31,7 @@ pub(super) fn render(report: &Report) -> String {
             "results": results,
         }],
     });
-    format!("{value}\n")
+    format!("{}\n", super::json_text(&value))
 }
 
 fn of_finding(finding: &Finding) -> Value {

@@ -133,3 +133,15 @@ wr u1 link/f 2; op work --json; wr u2 direct 3; op work --json
         list(&work, "mine", &["real/f"]);
     }
 }
+
+#[test]
+fn a_view_that_we_wrote_is_nobodys_work() {
+    let ran = run(r#"
+newrepo; op task t1 --owner S1 > /dev/null; shx u1 'echo ok | git operator verdict t1 c PASS --owner S1 > /dev/null; echo x > a'; op work --json
+echo typed >> .operator/VERDICTS.md; op work --json
+"#);
+    let works = ran.works();
+    list(&works[0], "foreign", &[]);
+    list(&works[0], "mine", &["a"]);
+    list(&works[1], "foreign", &[".operator/VERDICTS.md"]);
+}
