@@ -105,6 +105,8 @@ impl Transaction<'_> {
 
     /// Returns the records on a task.
     pub fn records(&self, task: &TaskId) -> Result<Ledger, Error> {
+        self.store
+            .index_if_missing(self.tips.ledger, self.state.count);
         self.store.of_task_at(self.tips.ledger, task.as_str())
     }
 

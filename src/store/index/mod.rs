@@ -115,6 +115,15 @@ impl Store {
         )
     }
 
+    /// Makes the file where there is none and a query would read a long history instead; call it under
+    /// the lock. What fails here is looked for without an index.
+    pub(super) fn index_if_missing(&self, tip: Option<Oid>, count: Option<u64>) {
+        let long = count.is_none_or(|count| count > BEHIND as u64);
+        if let Some(tip) = tip.filter(|_| long && !self.dir().join(NAME).exists()) {
+            let _ = self.index_whole(tip);
+        }
+    }
+
     /// Makes the file from the whole history of `tip`; call it under the lock.
     pub(super) fn index_whole(&self, tip: Oid) -> Result<(), Error> {
         let mut contents = Contents::default();

@@ -120,3 +120,23 @@ fn an_index_of_another_history_is_not_used() {
     other.git(["fetch", "-q", repo.path().to_str().unwrap(), LEDGER]);
     assert_eq!(store(&other).of_kinds(&["decision"]).unwrap().len(), 1);
 }
+
+#[test]
+fn an_index_that_is_gone_is_made_by_the_next_writer_that_asks() {
+    let (repo, mut records) = indexed();
+    let store = store(&repo);
+    fs::remove_file(store.dir().join("index")).unwrap();
+    records.push(record(&store, open("T-new")));
+    assert!(store.dir().join("index").exists());
+    assert_eq!(
+        answers(&store, &records),
+        answers_by_reading(&repo, &records)
+    );
+}
+
+/// What the ledger answers where there is no index.
+fn answers_by_reading(repo: &Repo, records: &[Record]) -> String {
+    let store = store(repo);
+    fs::remove_file(store.dir().join("index")).unwrap();
+    answers(&store, records)
+}
