@@ -2,10 +2,17 @@
 // (fuzz/fuzz_targets), `cargo test` replays the corpus and mutates it for a while (tests/it/fuzz.rs).
 // A target panics when a promise is broken, and only then.
 
+use std::sync::Arc;
+
+use serde_json::json;
+
 use git_operator::{
     model::{self, RepoPath, row},
     payload,
-    policy::{File, Limits, Policies, Scope, shell},
+    policy::{
+        EventName, Facts, File, Level, Limits, OnError, Policies, Ruling, Scope, Shared, Verdict,
+        shell,
+    },
     setup::tiers,
     view::{Document, View, join, merge},
 };
@@ -82,8 +89,52 @@ fn policy(bytes: &[u8]) {
         path: "p.yaml".to_owned(),
         text: Ok(text),
     };
-    let _ = Policies::load(&[file], &|_| None);
-    let _ = Limits::default();
+    let policies = Arc::new(Policies::load(&[file], &|_| None));
+    let strict = policies
+        .broken()
+        .iter()
+        .any(|broken| broken.on_error == OnError::Block);
+    let make = json!({ "tool": "Bash", "data": { "command": "make" } });
+    let level = judged(&policies, EventName::ToolCall, make).level();
+    assert!(
+        !strict || level == Level::Block,
+        "a broken policy passes in silence"
+    );
+    let read = judged(&policies, EventName::ToolCall, json!({ "tool": "Read" }));
+    let errors = read
+        .outcomes
+        .iter()
+        .filter(|outcome| matches!(outcome.verdict, Verdict::Error(_)));
+    let worst = errors.map(|outcome| outcome.level).max();
+    assert!(
+        worst < Some(Level::Block),
+        "an error of ours keeps a tool from reading"
+    );
+    let content = "fn name() { a + 1 }\n".repeat(200);
+    let large = json!({ "data": { "path": "a/b.rs", "content": content, "before": "x\n" } });
+    judged(&policies, EventName::FileWrite, large);
+    for event in EventName::ALL {
+        let ruling = judged(&policies, *event, json!({}));
+        let standing = policies
+            .list()
+            .iter()
+            .filter(|policy| policy.on.contains(event))
+            .count();
+        assert!(ruling.outcomes.len() >= standing, "a policy was not judged");
+    }
+}
+
+fn judged(policies: &Arc<Policies>, event: EventName, value: serde_json::Value) -> Ruling {
+    let facts = Facts::new(event, value, &Shared::none());
+    let facts = facts.into_iter().collect();
+    // With time to spare, only the count of steps ends what would go on.
+    let ruling = git_operator::policy::judge(policies, facts, Limits::patient());
+    for outcome in &ruling.outcomes {
+        let stopped =
+            matches!(&outcome.verdict, Verdict::Error(why) if why.contains("took longer"));
+        assert!(!stopped, "a policy was stopped by the clock");
+    }
+    ruling
 }
 
 fn command(bytes: &[u8]) {

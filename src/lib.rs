@@ -39,6 +39,8 @@ pub mod setup;
 pub mod payload;
 pub mod ui;
 
+pub mod report;
+
 // 5: front ends
 pub mod agent_hook;
 pub mod cli;

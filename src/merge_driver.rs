@@ -60,7 +60,10 @@ fn drive(args: &[OsString], merge: Merge) -> Exit {
         ));
     }
     if merged.conflicts > 0 {
-        let what = "both sides changed the same text; edit it";
+        let what = match merged.bytes.contains(&0) {
+            true => "it holds a NUL byte and is no text; both versions stand in it",
+            false => "both sides changed the same text; edit it",
+        };
         say(&format!("error: cannot merge '{}': {what}", name.display()));
     }
     match (faults.len(), merged.conflicts) {

@@ -46,9 +46,12 @@ fn segment() -> String {
         Some(_) => Paint::Plain,
         None => Paint::Colored,
     };
+    let is_known = session.is_some();
     let workflow = session.and_then(|session| workflow(&payload, &env, &session));
     let parts = [
-        survey.as_ref().and_then(|survey| tasks(survey, paint)),
+        survey
+            .as_ref()
+            .and_then(|survey| tasks(survey, paint, is_known)),
         survey.as_ref().and_then(|survey| decisions(survey, paint)),
         workflow.map(|Progress { done, started }| {
             paint.paint(Color::Dim, &format!("wf {done}/{started}"))
@@ -57,13 +60,14 @@ fn segment() -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// `op[N]`, `op[N+M*]`, `op[0+M*]`: what blocks this session, and what is open for others.
-fn tasks(survey: &Survey, paint: Paint) -> Option<String> {
+/// `op[N]`, `op[N+M*]`, `op[0+M*]`: what blocks this session, and what is open for others; where it is
+/// not known which session this is, only what blocks every one.
+fn tasks(survey: &Survey, paint: Paint, is_known: bool) -> Option<String> {
     let blocking = match survey.parts.blocking() {
         0 => "0".to_owned(),
         count => paint.paint(Color::Red, &count.to_string()),
     };
-    match survey.parts.foreign.len() {
+    match survey.parts.foreign.len() * usize::from(is_known) {
         0 if survey.parts.blocking() == 0 => None,
         0 => Some(format!("op[{blocking}]")),
         foreign => {

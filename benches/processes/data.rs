@@ -4,6 +4,7 @@ use std::{
     fmt::Write as _,
     fs,
     io::Write as _,
+    ops::Range,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -38,7 +39,7 @@ pub(crate) fn environment() -> Vec<(String, String)> {
     .into()
 }
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("target/bench-data")
 }
 
@@ -87,6 +88,8 @@ pub(crate) fn repository(files: usize, records: usize) -> PathBuf {
     if records > 0 {
         git(&dir, &["fast-import", "--quiet"], &stream(records));
         git(&dir, &["pack-refs", "--all"], b"");
+        // As in every clone that recorded so much, an index lies beside it.
+        git(&dir, &["operator", "-q", "gc"], b"");
     }
     fs::write(dir.join("ready"), "").expect("a mark");
     dir
@@ -94,8 +97,14 @@ pub(crate) fn repository(files: usize, records: usize) -> PathBuf {
 
 /// Returns a fast-import stream of a ledger with one record a commit.
 pub(crate) fn stream(records: usize) -> Vec<u8> {
+    commits(0..records, None)
+}
+
+/// Returns a fast-import stream of a ledger that holds the records of these numbers, a record a commit,
+/// and what `from` holds.
+pub(crate) fn commits(numbers: Range<usize>, mut from: Option<&str>) -> Vec<u8> {
     let mut out = String::new();
-    for number in 0..records {
+    for number in numbers {
         let message = format!(
             "verdict PASS T-{}: suite passes\n\n{}\n",
             number / 5,
@@ -103,9 +112,11 @@ pub(crate) fn stream(records: usize) -> Vec<u8> {
         );
         let time = 1_790_000_000 + number;
         let who = format!("T <t@example.invalid> {time} +0000");
+        let from = from.take().map(|name| format!("from {name}^0\n"));
+        let from = from.unwrap_or_default();
         write!(
             out,
-            "commit refs/operator/ledger\nauthor {who}\ncommitter {who}\ndata {}\n{message}\n",
+            "commit refs/operator/ledger\nauthor {who}\ncommitter {who}\ndata {}\n{message}\n{from}",
             message.len()
         )
         .expect("a string grows");
@@ -115,30 +126,29 @@ pub(crate) fn stream(records: usize) -> Vec<u8> {
 
 fn line(number: usize) -> String {
     let mut draft = Draft::new(Body::Verdict(Box::new(Verdict {
-        outcome: if number.is_multiple_of(7) {
-            Outcome::Fail
-        } else {
-            Outcome::Pass
-        },
-        class: Class::Asserted,
-        evidence: Evidence::of(format!("12 passed in run {number}").as_bytes()),
-        stamp: Stamp::Commit {
-            id: "3f786850e387550fdab836ed7e6dc881de23001b".to_owned(),
-            tree: TreeState::Clean,
-        },
         head: "3f786850e387550fdab836ed7e6dc881de23001b".parse().ok(),
         subject: "4b825dc642cb6eb9a060e54bf8d69288fbee4904".parse().ok(),
-        delta: None,
-        change: None,
-        taints: Vec::new(),
-        repo: None,
-        run: None,
-        definition: None,
-        of: None,
-        import: None,
+        ..Verdict::new(
+            if number.is_multiple_of(7) {
+                Outcome::Fail
+            } else {
+                Outcome::Pass
+            },
+            Class::Asserted,
+            Evidence::of(format!("12 passed in run {number}").as_bytes()),
+            Stamp::Commit {
+                id: "3f786850e387550fdab836ed7e6dc881de23001b".to_owned(),
+                tree: TreeState::Clean,
+            },
+        )
     })));
-    draft.task = TaskId::new(&format!("T-{}", number / 5)).ok();
     draft.criterion = Criterion::new("suite passes").ok();
+    sealed(draft, number)
+}
+
+/// Returns the line of the record of this number: the fifth part of them are on one task.
+pub(crate) fn sealed(mut draft: Draft, number: usize) -> String {
+    draft.task = TaskId::new(&format!("T-{}", number / 5)).ok();
     draft.owner = Owner::new("S1").ok();
     draft.opened = Opened::Never;
     let seal = Seal {

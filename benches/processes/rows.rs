@@ -1,8 +1,10 @@
 use std::{fs, path::PathBuf};
 
 use super::{
+    compress,
     data::{OURS, repository},
-    pair::{Process, Row},
+    pair::{By, Process, Row},
+    policy,
 };
 
 fn payload(event: &str, dir: &std::path::Path) -> String {
@@ -12,7 +14,7 @@ fn payload(event: &str, dir: &std::path::Path) -> String {
     )
 }
 
-fn hook(event: &'static str, dir: PathBuf) -> Process {
+pub(crate) fn hook(event: &'static str, dir: PathBuf) -> Process {
     let text = payload(event, &dir);
     Process::new(&[OURS, "hook", event], dir).stdin(text)
 }
@@ -21,7 +23,7 @@ fn truth() -> Process {
     Process::new(&["/bin/true"], "/")
 }
 
-fn row(
+pub(crate) fn row(
     name: &'static str,
     bar: f64,
     ours: impl Fn(usize) -> Process + 'static,
@@ -30,7 +32,9 @@ fn row(
     Row {
         name,
         bar,
+        slack: 0.0,
         rounds: 41,
+        by: By::Ratio,
         ours: Box::new(ours),
         base: Box::new(base),
     }
@@ -55,7 +59,7 @@ fn crowded() -> PathBuf {
 }
 
 /// Returns processes that each record a verdict on a task of its own, opened before.
-fn verdict(dir: PathBuf) -> impl Fn(usize) -> Process {
+pub(crate) fn verdict(dir: PathBuf) -> impl Fn(usize) -> Process {
     move |round| {
         let task = format!("t{}-{round}", std::process::id());
         super::data::git(
@@ -116,14 +120,16 @@ fn ledger() -> Vec<Row> {
             &[
                 "sh",
                 "-c",
-                "for i in 1 2 3 4 5; do git rev-parse HEAD; done; git status",
+                "for i in 1 2 3 4 5; do git rev-parse HEAD; done; \
+                 for i in 1 2 3; do git status; done",
             ],
             dir,
         )
     };
     vec![
         row(
-            "verdict / 5 rev-parse + status",
+            // 5 and 1.2 for the verdict, 2 for the snapshot that it takes.
+            "verdict, snapshot / 5 rev-parse, 3 status",
             1.0,
             verdict(repository(12, 0)),
             move |_| plain(repository(12, 0)),
@@ -150,5 +156,10 @@ fn ledger() -> Vec<Row> {
 
 /// Returns every row of the table.
 pub(crate) fn all() -> Vec<Row> {
-    hooks().into_iter().chain(ledger()).collect()
+    hooks()
+        .into_iter()
+        .chain(ledger())
+        .chain(policy::all())
+        .chain(compress::all())
+        .collect()
 }

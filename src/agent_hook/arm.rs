@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Event, session::Site};
-use crate::{gate, git::Repo, model::Owner, store::Store, ui::Failure, work};
+use super::{Event, policy::Rules, session::Site};
+use crate::{gate, git::Repo, model::Owner, rules, store::Store, ui::Failure, work};
 
 /// How many changed paths ask for a task.
 const PATHS: usize = 2;
@@ -27,7 +27,7 @@ pub(super) fn arm(event: &Event, site: &Site, session: &Owner) -> Result<bool, F
     if store.repo().is_store() || store.repo().config()?.bool("operator.autoArm")? == Some(false) {
         return Ok(false);
     }
-    if changed(site, &store, (session, baseline)).is_none_or(|count| count < PATHS) {
+    if changed(event, (site, &store), (session, baseline)).is_none_or(|count| count < PATHS) {
         return Ok(false);
     }
     Ok(gate::arm(&site.gate(&store, Some(session)), session)?.is_some())
@@ -36,12 +36,13 @@ pub(super) fn arm(event: &Event, site: &Site, session: &Owner) -> Result<bool, F
 /// Returns how many uncommitted paths the session changed: as the work ledger knows where it keeps
 /// track, else those that were clean when the session began.
 fn changed(
-    site: &Site,
-    store: &Store,
+    event: &Event,
+    (site, store): (&Site, &Store),
     (session, baseline): (&Owner, Vec<String>),
 ) -> Option<usize> {
     let repo = store.repo();
-    if work::is_on(repo).ok()? {
+    let policies = event.rules().map(Rules::policies);
+    if rules::tracks(repo, policies).ok()? {
         let paths = work::uncommitted(repo, session.as_str(), site.clock.wall_ms());
         return Some(paths.ok()?.len());
     }

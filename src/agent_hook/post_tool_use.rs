@@ -2,30 +2,71 @@ use serde_json::json;
 
 use super::{
     Event,
-    policy::{self, Seen},
+    policy::{self, Rules, Seen},
     reply::Reply,
-    tool_use::ToolUse,
+    tool_use::{ToolUse, untracked},
 };
 use crate::{
     model::RepoPath,
     payload::Value,
+    rules::{self, Wrote},
     ui::{Failure, printable},
-    work::{self, Finished, Outcome, Report, Scope},
+    work::{self, Finished, Outcome, Report, Scope, Tool},
 };
 
 /// How many paths a message names.
 const NAMED: usize = 10;
 
 /// PostToolUse: what the tool changed is the session's.
-pub(super) fn answer(event: &Event) -> Result<Reply, Failure> {
+pub(super) fn answer(event: &Event) -> Reply {
     ended(event, Outcome::Success)
 }
 
-/// Ends a tool use, which did what it was asked or failed.
-pub(super) fn ended(event: &Event, outcome: Outcome) -> Result<Reply, Failure> {
-    let rules = event.rules()?;
+/// Ends a tool use, which did what it was asked or failed; policies judge what it did, and what they
+/// want put back is put back.
+pub(super) fn ended(event: &Event, outcome: Outcome) -> Reply {
+    let policies = event.rules();
+    let done = match finished(event, policies, outcome) {
+        Ok(Some(done)) => done,
+        Ok(None) => return policy::plain(event, Reply::Nothing),
+        Err(failure) => return lost(event, policies, &failure),
+    };
+    let (used, report) = (&done.0, &done.1);
+    let told = reply(event, report);
+    let Some(policies) = policies else {
+        return told;
+    };
+    policies.note_end(
+        event,
+        match report.changes.is_empty() {
+            true => Wrote::Nothing,
+            false => Wrote::Files,
+        },
+    );
+    let seen = Seen {
+        work: report.work.clone(),
+        // A file tool's write was judged before it ran.
+        changes: match is_shell(event) {
+            true => rules::changes(&used.repo, &report.changes),
+            false => Vec::new(),
+        },
+        ..Seen::default()
+    };
+    let Some(mut ruling) = policies.judge(event, seen) else {
+        return told;
+    };
+    rules::restore(&mut ruling, &used.repo, (&used.session, &used.id));
+    policies.record(event, &ruling);
+    policy::answer(&event.name, policies, &ruling, told)
+}
+
+fn finished(
+    event: &Event,
+    rules: Option<&Rules>,
+    outcome: Outcome,
+) -> Result<Option<(ToolUse, Report)>, Failure> {
     let Some(used) = ToolUse::of(event)? else {
-        return policy::plain(event, Reply::Nothing);
+        return Ok(None);
     };
     let response = event.payload.get("tool_response");
     let background = response
@@ -40,37 +81,28 @@ pub(super) fn ended(event: &Event, outcome: Outcome) -> Result<Reply, Failure> {
             background: background.as_deref().filter(|id| !id.is_empty()),
         },
     )?;
-    let told = reply(event, &report);
-    match rules {
-        Some(rules) => judged(event, rules, (&used, &report), told),
-        None => Ok(told),
-    }
+    Ok(Some((used, report)))
 }
 
-/// Judges what a tool did, and puts back what policies want put back.
-fn judged(
-    event: &Event,
-    rules: &policy::Rules,
-    (used, report): (&ToolUse, &Report),
-    told: Reply,
-) -> Result<Reply, Failure> {
-    let wrote = match report.changes.is_empty() {
-        true => policy::Wrote::Nothing,
-        false => policy::Wrote::Files,
-    };
-    rules.note_end(event, wrote)?;
+/// Answers for a tool use of which it is not known what it changed.
+fn lost(event: &Event, rules: Option<&Rules>, failure: &Failure) -> Reply {
+    let told = untracked(failure);
+    let Some(rules) = rules else { return told };
     let seen = Seen {
-        work: report.work.clone(),
-        changes: policy::changes(&used.repo, &report.changes),
-        blocks: 0,
+        work_lost: failure.message.clone(),
+        changes_lost: failure.message.clone().filter(|_| is_shell(event)),
+        ..Seen::default()
     };
-    let Some(mut ruling) = rules.judge(event, seen)? else {
-        return Ok(told);
+    let Some(ruling) = rules.judge(event, seen) else {
+        return told;
     };
-    rules.restore(&mut ruling, &used.repo, (&used.session, &used.id));
     rules.record(event, &ruling);
-    let name = event.payload.event().unwrap_or_default();
-    Ok(policy::answer(&name, rules, &ruling, told))
+    policy::answer(&event.name, rules, &ruling, told)
+}
+
+fn is_shell(event: &Event) -> bool {
+    let tool = event.payload.text("tool_name").unwrap_or_default();
+    Tool::of(&tool) == Some(Tool::Shell)
 }
 
 /// Tells the model and the user whose work the tool touched.
@@ -106,10 +138,9 @@ fn reply(event: &Event, report: &Report) -> Reply {
         return Reply::Nothing;
     }
     let text = lines.join("\n");
-    let name = event.payload.event().unwrap_or_default();
     Reply::Json(json!({
         "systemMessage": text,
-        "hookSpecificOutput": {"hookEventName": name, "additionalContext": text},
+        "hookSpecificOutput": {"hookEventName": event.name, "additionalContext": text},
     }))
 }
 

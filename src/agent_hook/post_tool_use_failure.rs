@@ -1,7 +1,7 @@
 use super::{Event, post_tool_use::ended, reply::Reply};
-use crate::{ui::Failure, work::Outcome};
+use crate::work::Outcome;
 
 /// PostToolUseFailure: a tool that failed, or was interrupted, may have changed files, too.
-pub(super) fn answer(event: &Event) -> Result<Reply, Failure> {
+pub(super) fn answer(event: &Event) -> Reply {
     ended(event, Outcome::Failure)
 }

@@ -36,7 +36,8 @@ impl Reply {
                 answer["systemMessage"] = joined.into();
                 Self::Json(answer)
             }
-            reply @ (Self::Talk(_) | Self::Block(_)) => reply,
+            Self::Talk(said) => Self::Talk(format!("{said}\n{text}")),
+            Self::Block(reason) => Self::Block(format!("{}\n{text}", reason.trim_end())),
         }
     }
 

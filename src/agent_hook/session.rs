@@ -28,18 +28,13 @@ pub(super) enum Missing {
 impl Site {
     /// Finds the project of an event.
     pub(super) fn of(event: &Event) -> Result<Self, Missing> {
-        let fault = |failure: Failure| Missing::Fault(failure.message.unwrap_or_default());
-        match Place::find(&event.payload, &event.env) {
-            Place::Found(project) => {
-                let clock = Clock::new(&event.env)
-                    .map_err(Failure::from)
-                    .map_err(fault)?;
-                Ok(Self {
-                    place: gate::Place::of_project(&project),
-                    project,
-                    clock,
-                })
-            }
+        match event.place() {
+            Place::Found(project) => Ok(Self {
+                place: gate::Place::of_project(project),
+                project: project.clone(),
+                // A date that nobody can read opens no gate: a hook's records have the real time then.
+                clock: Clock::new(&event.env).unwrap_or_default(),
+            }),
             Place::Nowhere => Err(Missing::Nowhere),
             Place::Gone(cwd) => Err(Missing::Fault(format!(
                 "'{}' is gone and no project is set",

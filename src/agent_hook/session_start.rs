@@ -30,8 +30,11 @@ pub(super) fn answer(event: &Event) -> Result<Reply, Failure> {
     let mut lines = Vec::new();
     let store = site.store(event)?;
     replay(&site, &store, &mut lines);
-    if let Some(session) = &session {
-        remember(event, &site, (&store, session))?;
+    // Where nothing can be written or locked, what can be read is told all the same.
+    if let Some(session) = &session
+        && let Err(failure) = remember(event, &site, (&store, session))
+    {
+        lines.extend(failure.message.map(|why| format!("Session: {why}")));
     }
     let who = session.clone().map_or(Who::Nobody, Who::Session);
     let brief = gate::brief(&site.place, &who, site.clock.wall_ms())?;

@@ -50,8 +50,8 @@ pub(super) fn forget(event: &Event) {
 /// Returns where the outputs of this event's session lie whole.
 fn place(event: &Event) -> Place {
     let env = &event.env;
-    let project = match payload::Place::find(&event.payload, env) {
-        payload::Place::Found(project) if project.is_started() => project.top,
+    let project = match event.place() {
+        payload::Place::Found(project) if project.is_started() => project.top.clone(),
         _ => None,
     };
     let temp = env.path("TMPDIR").map(PathBuf::from);

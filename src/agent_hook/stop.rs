@@ -8,6 +8,7 @@ use crate::{
     gate::{self, Answer, Background, Moment, Reason, Release, Survey, Who},
     git::Repo,
     model::SessionEvent,
+    payload::Value,
     store::Store,
     ui::Failure,
     view::{self, View},
@@ -17,7 +18,7 @@ use crate::{
 pub(super) fn answer(event: &Event) -> Result<Reply, Failure> {
     let site = match Site::of(event) {
         Ok(site) => site,
-        Err(Missing::Nowhere) => return Ok(Reply::Nothing),
+        Err(Missing::Nowhere) => return Ok(outside(event)),
         Err(Missing::Fault(why)) => return Ok(unchecked(&why)),
     };
     let background = background(event);
@@ -35,10 +36,7 @@ pub(super) fn answer(event: &Event) -> Result<Reply, Failure> {
     {
         survey = gate::survey(&site.place, &who)?;
     }
-    let (reasons, warning) = match policy::stop(event) {
-        Ok(said) => said,
-        Err(failure) => (Vec::new(), failure.message),
-    };
+    let (reasons, warning) = policy::stop(event, refusals(event, &site, &who));
     if !survey.blocks() && reasons.is_empty() {
         let reply = allowed(&survey, trouble.as_deref());
         return Ok(match warning {
@@ -57,6 +55,37 @@ pub(super) fn answer(event: &Event) -> Result<Reply, Failure> {
             background,
         },
     )
+}
+
+/// Outside any project only the user's own policies speak, and each turn is held back once.
+fn outside(event: &Event) -> Reply {
+    let again = is_again(event);
+    let (reasons, warning) = policy::stop(event, u64::from(again));
+    let texts: Vec<String> = reasons.into_iter().map(|reason| reason.text).collect();
+    match (texts.is_empty(), again) {
+        (true, _) => warning.map_or(Reply::Nothing, |text| Reply::message(&text)),
+        (false, false) => Reply::Block(texts.join("\n")),
+        (false, true) => Reply::message(&texts.join("\n")),
+    }
+}
+
+/// Says whether a Stop hook made the agent go on before.
+fn is_again(event: &Event) -> bool {
+    let active = event.payload.get("stop_hook_active");
+    active.is_some_and(Value::truth)
+}
+
+/// Returns how often the session's Stops were refused in a row.
+fn refusals(event: &Event, site: &Site, who: &Who) -> u64 {
+    if !is_again(event) {
+        return 0;
+    }
+    let session = match who {
+        Who::Session(session) => session.as_str(),
+        Who::Unknown { .. } | Who::Nobody => "",
+    };
+    let known = site.place.sessions().read(&site.place.git_dir, session);
+    u64::from(known.refusal.count).max(1)
 }
 
 /// Takes in what somebody wrote into DECISIONS.md since the last look.
@@ -163,8 +192,10 @@ fn released(site: &Site, store: &Store, case: &Case, release: Release) -> Reply 
 
 /// Lets the turn end and tells what concerns others.
 fn allowed(survey: &Survey, trouble: Option<&str>) -> Reply {
-    let foreign = words::foreign(survey);
-    match (foreign, trouble) {
+    let told = [words::failing(survey), words::foreign(survey)];
+    let told: Vec<String> = told.into_iter().flatten().collect();
+    let told = (!told.is_empty()).then(|| told.join("\n"));
+    match (told, trouble) {
         (None, None) => Reply::Nothing,
         (None, Some(why)) => Reply::Talk(format!(
             "git-operator: payload unreadable: {why}; no task is open here"

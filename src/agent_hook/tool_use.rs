@@ -4,17 +4,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Event, policy::Rules};
+use super::{Event, policy::Rules, reply::Reply};
 use crate::{
     git::{Clock, Project, Repo},
     model::Digest,
     payload::{self, Session, Value},
+    policy::derive,
+    rules,
     ui::Failure,
     work::{self, Call, Scope, Target, Tool},
 };
-
-/// Under which names file tools have named their file.
-const PATH_KEYS: [&str; 4] = ["file_path", "notebook_path", "filePath", "path"];
 
 /// One use of a tracked tool in a repository whose work ledger is on.
 pub(super) struct ToolUse {
@@ -92,6 +91,16 @@ impl ToolUse {
     }
 }
 
+/// Returns what the user is told of a tool use that cannot be tracked.
+pub(super) fn untracked(failure: &Failure) -> Reply {
+    match &failure.message {
+        Some(message) => Reply::message(&format!(
+            "git-operator could not track this tool use: {message}"
+        )),
+        None => Reply::Nothing,
+    }
+}
+
 /// The call's id; one made of its input where an old client sends none.
 fn id(event: &Event, tool: &str) -> String {
     event.payload.text("tool_use_id").unwrap_or_else(|| {
@@ -104,7 +113,7 @@ fn id(event: &Event, tool: &str) -> String {
 
 fn file(event: &Event) -> Option<OsString> {
     let input = event.payload.get("tool_input")?;
-    let bytes = PATH_KEYS
+    let bytes = derive::PATH_FIELDS
         .into_iter()
         .filter_map(|key| input.get(key)?.bytes())
         .find(|bytes| !bytes.is_empty() && !bytes.contains(&0))?;
@@ -114,12 +123,12 @@ fn file(event: &Event) -> Option<OsString> {
 /// The repository of the payload's directory; that of the project when the call began there: a command
 /// may have gone elsewhere meanwhile.
 fn repo(event: &Event, call: (&str, &str)) -> Result<Option<Repo>, Failure> {
-    let here = match payload::Place::find(&event.payload, &event.env) {
-        payload::Place::Found(project) => tracked(&project, event)?,
+    let here = match event.place() {
+        payload::Place::Found(project) => tracked(project, event)?,
         payload::Place::Nowhere | payload::Place::Gone(_) => None,
-        payload::Place::Fault(error) => return Err(error.into()),
+        payload::Place::Fault(error) => return Err(Failure::of(error)),
     };
-    if event.payload.event().as_deref() == Some("PreToolUse") {
+    if event.name == "PreToolUse" {
         return Ok(here);
     }
     if let Some(repo) = &here
@@ -145,7 +154,7 @@ fn tracked(project: &Project, event: &Event) -> Result<Option<Repo>, Failure> {
     if project.is_store() || project.location.top.is_none() {
         return Ok(None);
     }
-    let wanted = event.rules()?.is_some_and(Rules::need_work);
+    let policies = event.rules().map(Rules::policies);
     let repo = project.open(&event.env)?;
-    Ok((wanted || work::is_on(&repo)?).then_some(repo))
+    Ok(rules::tracks(&repo, policies)?.then_some(repo))
 }

@@ -35,6 +35,9 @@ pub(super) fn refusal(
     for reason in reasons {
         text.push_str(&format!("{}\n", reason.text));
     }
+    if let Some(line) = failing(survey) {
+        text.push_str(&format!("{line}\n"));
+    }
     text
 }
 
@@ -150,6 +153,31 @@ pub(super) fn release(survey: &Survey, open: &[String]) -> String {
         gate::REFUSALS,
         left.join("; ")
     )
+}
+
+/// Returns what is told of criteria that fail again and again; `None` when there are none.
+pub(super) fn failing(survey: &Survey) -> Option<String> {
+    let failing = &survey.failing;
+    if failing.is_empty() {
+        return None;
+    }
+    let names: Vec<String> = failing
+        .iter()
+        .take(ROWS)
+        .map(|entry| {
+            let (task, criterion) = (cut(&entry.task), cut(&entry.criterion));
+            format!("'{criterion}' of task '{task}' ({} times)", entry.times)
+        })
+        .collect();
+    let rest = match failing.len().saturating_sub(ROWS) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let count = plural(failing.len(), "criterion", "criteria");
+    Some(format!(
+        "git-operator: {count} failed again and again: {}{rest}; ask the people before trying the same once more",
+        names.join(", ")
+    ))
 }
 
 /// Returns what is told of other sessions' tasks; `None` when there are none.

@@ -25,10 +25,10 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let mut records: Vec<&Record> = Vec::new();
     for text in &args.id {
         let prefix = Prefix::parse(text)
-            .ok_or_else(|| Failure::usage(format!("'{text}' is no record id")))?;
+            .ok_or_else(|| Failure::usage(format!("cannot export '{text}': it is no record id")))?;
         match ledger.find(&prefix)[..] {
             [record] => records.push(record),
-            [] => return Err(none(text, "there is none")),
+            [] => return Err(none(text, "there is no such record")),
             _ => return Err(none(text, "several records begin with it")),
         }
     }
@@ -59,5 +59,5 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
 }
 
 fn none(text: &str, why: &str) -> Failure {
-    Failure::new(Exit::No, format!("cannot export '{text}': {why}"))
+    Failure::new(Exit::No, format!("cannot export '{text}': {why}")).hint("git operator log")
 }

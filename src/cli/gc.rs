@@ -22,7 +22,10 @@ pub struct Args {
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let notes = if args.notes { Notes::All } else { Notes::Leave };
     let store = context.store()?;
-    let done = setup::gc(store, &context.clock()?, notes)?;
+    let clock = context.clock()?;
+    let done = context
+        .ui
+        .busy("packing", || setup::gc(store, &clock, notes))?;
     if args.json {
         context.ui.json(
             "gc",

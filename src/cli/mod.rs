@@ -28,6 +28,7 @@ mod recover;
 mod redact;
 mod relink;
 mod render;
+mod report;
 mod restore;
 mod retract;
 mod run;
@@ -54,42 +55,43 @@ use crate::ui::{Context, Exit, Failure};
 /// The commands of this module.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    Adopt(adopt::Args),
-    Bar(bar::Args),
-    Decide(decide::Args),
-    Defer(defer::Args),
-    Reconcile(reconcile::Args),
-    Render(render::Args),
-    Recover(recover::Args),
-    Restore(restore::Args),
-    Demo(demo::Args),
-    Redact(redact::Args),
-    Retract(retract::Args),
-    Status(status::Args),
-    Task(task::Args),
-    Verdict(verdict::Args),
-    Agents(agents::Args),
-    Completions(completions::Args),
-    #[command(hide = true)]
-    Compress(compress::Args),
-    Doctor(doctor::Args),
-    Export(export::Args),
-    Gc(gc::Args),
-    Handoff(handoff::Args),
-    InstallMan(install_man::Args),
-    Log(Box<log::Args>),
-    Policy(policy::Args),
-    Relink(relink::Args),
-    Run(run::Args),
-    Show(show::Args),
-    Spec(spec::Args),
     #[command(visible_alias = "init")]
     Start(start::Args),
-    Sync(sync::Args),
-    Tiers(tiers::Args),
+    Demo(demo::Args),
+    Doctor(doctor::Args),
     Uninstall(uninstall::Args),
+    Completions(completions::Args),
+    InstallMan(install_man::Args),
+    Task(task::Args),
+    Run(run::Args),
+    Verdict(verdict::Args),
+    Defer(defer::Args),
+    Adopt(adopt::Args),
+    Decide(decide::Args),
+    Bar(bar::Args),
+    Spec(spec::Args),
+    Handoff(handoff::Args),
+    Status(status::Args),
+    Log(Box<log::Args>),
+    Show(show::Args),
+    Report(report::Args),
+    Export(export::Args),
     Verify(verify::Args),
+    Relink(relink::Args),
+    Sync(sync::Args),
+    Reconcile(reconcile::Args),
+    Render(render::Args),
+    Retract(retract::Args),
+    Redact(redact::Args),
+    Gc(gc::Args),
     Work(work::Args),
+    Restore(restore::Args),
+    Recover(recover::Args),
+    Policy(policy::Args),
+    Tiers(tiers::Args),
+    Agents(agents::Args),
+    #[command(hide = true)]
+    Compress(compress::Args),
 }
 
 /// Runs a command.
@@ -120,6 +122,7 @@ pub fn run(command: &Command, context: &Context) -> Result<Exit, Failure> {
         Command::Log(args) => log::run(args, context),
         Command::Policy(args) => policy::run(args, context),
         Command::Relink(args) => relink::run(args, context),
+        Command::Report(args) => report::run(args, context),
         Command::Run(args) => run::run(args, context),
         Command::Show(args) => show::run(args, context),
         Command::Spec(args) => spec::run(args, context),

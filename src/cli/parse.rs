@@ -32,6 +32,41 @@ Exit codes:
   128  fatal: environment, repository, input or output
   129  usage";
 
+/// What people come for, and the commands that do it. Every command of the help is in one of them.
+const GROUPS: [(&str, &[&str]); 7] = [
+    (
+        "Set a project up",
+        &[
+            "start",
+            "demo",
+            "doctor",
+            "uninstall",
+            "completions",
+            "install-man",
+        ],
+    ),
+    (
+        "Work under the gate",
+        &[
+            "task", "run", "verdict", "defer", "adopt", "decide", "bar", "spec", "handoff",
+        ],
+    ),
+    (
+        "Read the ledger",
+        &["status", "log", "show", "report", "export"],
+    ),
+    ("Judge a commit", &["verify", "relink"]),
+    (
+        "Share the ledger and keep it whole",
+        &["sync", "reconcile", "render", "retract", "redact", "gc"],
+    ),
+    (
+        "See and undo what a session changed",
+        &["work", "restore", "recover"],
+    ),
+    ("Rules and models", &["policy", "tiers", "agents"]),
+];
+
 #[derive(Debug, Subcommand)]
 enum Any {
     #[command(flatten)]
@@ -41,6 +76,7 @@ enum Any {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Options of every command")]
 struct Global {
     /// Run as if started in DIR; each further -C is relative to the one before
     #[arg(short = 'C', value_name = "DIR")]
@@ -72,6 +108,7 @@ struct Global {
 }
 
 /// What the command line asks for.
+#[derive(Debug)]
 pub enum Parsed {
     Own(Options, Command),
     Protocol(Options, Protocol),
@@ -102,13 +139,73 @@ pub fn tree() -> clap::Command {
         "Called by other programs:\n{}\n\n{EXITS}",
         hidden.join("\n")
     );
-    tree.after_long_help(after)
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}Options:\n{{options}}{{after-help}}",
+        groups(&tree, width.unwrap_or(0))
+    );
+    tree.after_long_help(after).help_template(template)
+}
+
+/// Returns the commands of each group, a line each.
+fn groups(tree: &clap::Command, width: usize) -> String {
+    let mut text = String::new();
+    for (title, names) in GROUPS {
+        text.push_str(&format!("{title}:\n"));
+        for command in names.iter().filter_map(|name| tree.find_subcommand(name)) {
+            let about = command.get_about().map(ToString::to_string);
+            let about = about.unwrap_or_default();
+            text.push_str(&format!("  {:<width$}  {about}\n", command.get_name()));
+        }
+        text.push('\n');
+    }
+    text
 }
 
 /// Reads a command line; the first of `args` is the program itself.
 pub fn parse(args: &[OsString]) -> Parsed {
-    let parsed = tree()
+    match protocol(args) {
+        Some(protocol) => Parsed::Protocol(Options::default(), protocol),
+        None => parse_any(args),
+    }
+}
+
+/// Reads the command line of another program that gives no option, without describing every other
+/// command first: hooks run at each call of a tool.
+fn protocol(args: &[OsString]) -> Option<Protocol> {
+    let [_, name, words @ ..] = args else {
+        return None;
+    };
+    let is_option = |word: &OsString| {
+        let bytes = word.as_encoded_bytes();
+        bytes.is_empty() || bytes.starts_with(b"-")
+    };
+    if words.iter().any(is_option) {
+        return None;
+    }
+    Some(match (name.to_str()?, words) {
+        ("hook", []) => Protocol::Hook { event: None },
+        ("hook", [event]) => Protocol::Hook {
+            event: Some(event.to_str()?.to_owned()),
+        },
+        ("statusline", _) => Protocol::Statusline {
+            ignored: words.to_vec(),
+        },
+        ("git-hook", [name, args @ ..]) => Protocol::GitHook {
+            name: name.to_str()?.to_owned(),
+            args: args.to_vec(),
+        },
+        ("merge-driver", _) => Protocol::MergeDriver {
+            files: words.to_vec(),
+        },
+        _ => return None,
+    })
+}
+
+fn parse_any(args: &[OsString]) -> Parsed {
+    // Only help is written as the groups ask; it is an error to clap.
+    let parsed = Cli::command()
         .try_get_matches_from(args)
+        .or_else(|_| tree().try_get_matches_from(args))
         .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, format_of(&matches))));
     match parsed {
         Ok((cli, format)) => {
@@ -122,9 +219,22 @@ pub fn parse(args: &[OsString]) -> Parsed {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
                 Parsed::Text(error.render().to_string())
             }
-            _ => Parsed::Wrong(error.render().to_string(), misuse(args)),
+            _ => Parsed::Wrong(plain(&error.render().to_string()), misuse(args)),
         },
     }
+}
+
+/// Puts what Rust says of a number into words for people.
+fn plain(text: &str) -> String {
+    text.replace("invalid digit found in string", "expected a number")
+        .replace(
+            "number too large to fit in target type",
+            "too large a number",
+        )
+        .replace(
+            "cannot parse integer from empty string",
+            "expected a number",
+        )
 }
 
 impl Global {
@@ -179,5 +289,58 @@ fn misuse(args: &[OsString]) -> Exit {
     match options.any(|word| word == "--compat") {
         true => Exit::Block,
         false => Exit::Usage,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::{Parsed, parse_any, protocol};
+    use crate::ui::Options;
+
+    fn args(line: &str) -> Vec<OsString> {
+        let words = line.split(' ').map(OsString::from);
+        std::iter::once("git-operator".into())
+            .chain(words)
+            .collect()
+    }
+
+    #[test]
+    fn what_another_program_calls_is_read_as_every_command_is() {
+        for line in [
+            "hook",
+            "hook Stop",
+            "hook help",
+            "statusline",
+            "statusline a b",
+            "git-hook post-commit",
+            "git-hook pre-push origin /a/b.git",
+            "git-hook help",
+            "merge-driver",
+            "merge-driver a b c 7 VERDICTS.md",
+        ] {
+            let quick = Parsed::Protocol(Options::default(), protocol(&args(line)).unwrap());
+            let whole = parse_any(&args(line));
+            assert_eq!(format!("{quick:?}"), format!("{whole:?}"), "{line}");
+        }
+    }
+
+    #[test]
+    fn options_and_mistakes_are_left_to_the_whole_description() {
+        for line in [
+            "hook Stop x",
+            "hook --help",
+            "hook -q Stop",
+            "hook ",
+            "-C x hook Stop",
+            "git-hook",
+            "git-hook post-commit -- a",
+            "merge-driver -h",
+            "status",
+        ] {
+            assert!(protocol(&args(line)).is_none(), "{line}");
+        }
+        assert!(protocol(&args("")[..1]).is_none());
     }
 }

@@ -29,7 +29,10 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         History::Leave
     };
     let top = top(context.project()?)?;
-    let done = view::reconcile(context.store()?, context.clock()?, top, history)?;
+    let (store, clock) = (context.store()?, context.clock()?);
+    let done = context
+        .ui
+        .busy("importing", || view::reconcile(store, clock, top, history))?;
     for reconciled in &done {
         if args.json {
             context.ui.json("reconciled", object(reconciled))?;
@@ -46,6 +49,7 @@ fn object(done: &Reconciled) -> serde_json::Value {
         "path": format!(".operator/{}", done.view.file_name()),
         "imported": done.imported,
         "captured": done.captured,
+        "taken_out": done.taken_out,
         "added": done.added,
         "markers": done.markers,
         "refused": done.refused,
@@ -67,6 +71,7 @@ pub(super) fn print(done: &Reconciled, context: &Context) -> Result<(), Failure>
     let counts = [
         (done.imported, "imported"),
         (done.captured, "blocks captured"),
+        (done.taken_out, "blocks taken out"),
         (done.added, "added"),
     ];
     let counts: Vec<String> = counts

@@ -10,8 +10,9 @@ use crate::{
 /// Give back uncommitted work that vanished during a session
 ///
 /// Lists what other people's uncommitted files held before a tool use of a session changed or removed
-/// them, newest first, or writes the newest content of each PATH back, byte for byte. Nothing that lies
-/// at its place is replaced; --to writes it elsewhere. What was rescued is kept for 14 days.
+/// them, newest first, or writes the newest content of each PATH back, byte for byte; with --call the
+/// one that vanished during that call. Nothing that lies at its place is replaced; --to writes it
+/// elsewhere. What was rescued is kept for 14 days.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// List what can be had, of the PATHs if there are any
@@ -20,6 +21,9 @@ pub struct Args {
     /// Write below DIR instead of into the working tree
     #[arg(long, value_name = "DIR", conflicts_with = "list")]
     to: Option<PathBuf>,
+    /// What vanished during the call ID, as the list names it
+    #[arg(long, value_name = "ID")]
+    call: Option<String>,
     /// What to give back
     #[arg(value_name = "PATH")]
     paths: Vec<OsString>,
@@ -31,7 +35,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let paths = named(&args.paths, context)?;
     if args.list || paths.is_empty() {
         for found in work::recoverable(repo, time)? {
-            if paths.is_empty() || paths.contains(&found.path) {
+            let of_call = args.call.as_ref().is_none_or(|call| *call == found.call);
+            if of_call && (paths.is_empty() || paths.contains(&found.path)) {
                 context.ui.line(listed(&found))?;
             }
         }
@@ -43,6 +48,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     };
     let request = Recover {
         paths: &paths,
+        call: args.call.as_deref(),
         to: to.as_deref(),
         time,
     };

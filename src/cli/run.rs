@@ -25,7 +25,9 @@ use crate::{
 ///
 /// PASS follows from the exit code of a process this program owns, FAIL as well; nobody has to be
 /// believed. The source is looked at before and after: a command that changes it proves nothing
-/// (MUTATED). 125 means SKIP, 126 and 127 ERROR. A PASS closes the task, a FAIL leaves it open.
+/// (MUTATED). 125 means SKIP, 126 and 127 ERROR. A command that the requirements name is run at the top.
+///
+/// A PASS closes the task, a FAIL leaves it open.
 ///
 /// Ends as the command did when a PASS or FAIL is recorded, with 124 when its time was over, and with
 /// 125 for everything else.
@@ -57,7 +59,7 @@ pub struct Args {
     #[arg(long, value_name = "DURATION")]
     timeout: Option<String>,
 
-    /// A JUnit report the command writes; its tests are counted
+    /// A JUnit report the command writes, relative to its directory; its tests are counted
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
 
@@ -120,13 +122,11 @@ fn attempt(args: &Args, context: &Context) -> Result<Conducted, Failure> {
             task: TaskId::new(&args.task)?,
             criterion: Name::new(&args.criterion)?,
             owner: desk.owner.clone(),
+            repeats: None,
         },
         plan: Plan {
             argv: argv(args, criterion)?,
-            cwd: &context
-                .cwd()?
-                .canonicalize()
-                .map_err(|error| Failure::io("cannot read the current directory", &error))?,
+            cwd: &dir(context, repo, criterion)?,
             subject,
             place: match apart {
                 true => Place::Isolated,
@@ -137,7 +137,10 @@ fn attempt(args: &Args, context: &Context) -> Result<Conducted, Failure> {
                 false => Trust::Stat,
             },
             timeout: timeout.or(criterion.and_then(|criterion| criterion.timeout)),
-            junit: args.junit.clone(),
+            junit: args
+                .junit
+                .clone()
+                .or(criterion.and_then(|criterion| criterion.junit.clone())),
             control: args.control.then_some(&tests),
             ok_exit: criterion.map_or(&[], |criterion| &criterion.ok_exit),
             roots: &roots,
@@ -211,6 +214,16 @@ fn argv(args: &Args, criterion: Option<&Criterion>) -> Result<Vec<OsString>, Fai
     }
 }
 
+/// A command the requirements name is run where whoever wrote them meant it: at the top.
+fn dir(context: &Context, repo: &Repo, criterion: Option<&Criterion>) -> Result<PathBuf, Failure> {
+    let named = criterion.is_some_and(|criterion| !criterion.arg.is_empty());
+    if let (true, Some(top)) = (named, repo.top()) {
+        return Ok(top.to_owned());
+    }
+    let dir = context.cwd()?.canonicalize();
+    dir.map_err(|error| Failure::io("cannot read the current directory", &error))
+}
+
 fn subject(word: &str, repo: &Repo) -> Result<Subject, Failure> {
     Ok(match word {
         "worktree" => Subject::Worktree,
@@ -232,11 +245,19 @@ fn known_roots(store: &Store) -> Vec<crate::model::Oid> {
 }
 
 fn signer(args: &Args, context: &Context) -> Result<Option<Signer>, Failure> {
+    match (args.no_sign, args.sign) {
+        (true, _) => Ok(None),
+        (false, true) => Ok(Some(Signer::of(context.config()?, context.env())?)),
+        (false, false) => configured_signer(context),
+    }
+}
+
+/// Returns who signs where nothing on the command line says so.
+pub(super) fn configured_signer(context: &Context) -> Result<Option<Signer>, Failure> {
     let config = context.config()?;
-    let wanted = args.sign || config.bool("operator.sign")?.unwrap_or(false);
-    match wanted && !args.no_sign {
-        true => Ok(Some(Signer::of(config, context.env())?)),
-        false => Ok(None),
+    match config.bool("operator.sign")? {
+        Some(true) => Ok(Some(Signer::of(config, context.env())?)),
+        Some(false) | None => Ok(None),
     }
 }
 

@@ -3,15 +3,18 @@ use serde_json::json;
 use super::{log, record};
 use crate::{
     ledger::{Ledger, State},
-    model::{Body, Opened, Prefix, Record, RecordId, Run, Verdict, time},
+    model::{Body, Oid, Opened, Prefix, Record, RecordId, Run, Verdict, time},
     store::{Store, tasks},
     ui::{Color, Context, Exit, Failure, Format, Paint, one_line, printable, printable_json},
+    verify::{Tie, Ties, came_from},
 };
 
 /// Show records whole
 ///
 /// NAME is a task, an abbreviated record id (at least 4 characters of what log prints), or a revision.
-/// A task shows every record on it and what its criteria come to; a revision the records made on it.
+/// A task shows every record on it and what its criteria come to; a revision the records made on it, on
+/// what became it, or on the same source. What ties a verdict to HEAD, or to the revision named, is said in a sentence;
+/// whether it counts there is what verify decides.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[arg(required = true)]
@@ -32,13 +35,15 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         .collect();
     let found = found?;
     context.page()?;
-    let view = View {
+    let mut view = View {
         context,
         store,
         ledger: &ledger,
         paint: context.paint()?,
+        ties: None,
     };
     for (index, found) in found.iter().enumerate() {
+        view.ties = ties(found, context)?;
         if index > 0 && context.ui.format() == Format::Text {
             context.ui.line("")?;
         }
@@ -49,7 +54,21 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
 
 enum Found<'a> {
     Task(String, Vec<&'a Record>),
-    Records(Vec<&'a Record>),
+    Record(&'a Record),
+    OfCommit(Oid, Vec<&'a Record>),
+}
+
+/// Returns what records are tied to; a history that cannot be read ties nothing.
+fn ties<'a>(found: &Found<'_>, context: &'a Context) -> Result<Option<Ties<'a>>, Failure> {
+    if context.location()?.is_none() {
+        return Ok(None);
+    }
+    let commit = match found {
+        Found::OfCommit(commit, _) => Some(*commit),
+        Found::Task(..) | Found::Record(_) => context.repo()?.head()?.commit(),
+    };
+    let store = context.store()?;
+    Ok(commit.and_then(|commit| Ties::new(store, commit).ok()))
 }
 
 fn find<'a>(name: &str, ledger: &'a Ledger, context: &Context) -> Result<Found<'a>, Failure> {
@@ -60,7 +79,7 @@ fn find<'a>(name: &str, ledger: &'a Ledger, context: &Context) -> Result<Found<'
     let by_id = Prefix::parse(name).map(|prefix| ledger.find(&prefix));
     match by_id.as_deref() {
         None | Some([]) => {}
-        Some([record]) => return Ok(Found::Records(vec![record])),
+        Some([record]) => return Ok(Found::Record(record)),
         Some(several) => return Err(ambiguous(name, several)),
     }
     let nothing = || {
@@ -72,17 +91,23 @@ fn find<'a>(name: &str, ledger: &'a Ledger, context: &Context) -> Result<Found<'
         Some(_) => context.repo()?.rev_parse(name).map_err(|_| nothing())?,
         None => return Err(nothing()),
     };
-    let commit = commit.to_string();
+    let subject = log::subject_of(context.repo()?, commit);
+    let mut made: Vec<String> = vec![commit.to_string()];
+    let olds = came_from(context.store()?, commit)?;
+    made.extend(olds.iter().map(Oid::to_string));
     let made_on = |record: &&Record| {
         let commits = log::commits(record);
-        commits.iter().any(|found| commit.starts_with(found))
+        let same = subject.is_some() && log::subject(record) == subject;
+        same || commits
+            .iter()
+            .any(|found| made.iter().any(|hex| hex.starts_with(found)))
     };
     let records: Vec<&Record> = ledger.iter().rev().filter(made_on).collect();
     if records.is_empty() {
         let message = format!("cannot show '{name}': no record was made on that commit");
         return Err(Failure::new(Exit::No, message));
     }
-    Ok(Found::Records(records))
+    Ok(Found::OfCommit(commit, records))
 }
 
 fn ambiguous(name: &str, records: &[&Record]) -> Failure {
@@ -110,6 +135,7 @@ struct View<'a> {
     store: &'a Store,
     ledger: &'a Ledger,
     paint: Paint,
+    ties: Option<Ties<'a>>,
 }
 
 impl View<'_> {
@@ -117,9 +143,10 @@ impl View<'_> {
         let records = match found {
             Found::Task(task, records) => {
                 self.task(task)?;
-                records
+                records.as_slice()
             }
-            Found::Records(records) => records,
+            Found::Record(record) => std::slice::from_ref(record),
+            Found::OfCommit(_, records) => records,
         };
         let text = self.context.ui.format() == Format::Text;
         for (index, record) in records.iter().enumerate() {
@@ -183,6 +210,11 @@ impl View<'_> {
         Ok(())
     }
 
+    /// A history that cannot be read ties nothing, and is no reason to show nothing.
+    fn tie(&self, record: &Record) -> Option<Tie> {
+        self.ties.as_ref()?.closely(record).ok().flatten()
+    }
+
     fn object(&self, record: &Record) -> Result<(), Failure> {
         let mut more = Vec::new();
         if let Some(by) = self.ledger.retracted_by(record) {
@@ -190,6 +222,9 @@ impl View<'_> {
         }
         if let Some(bytes) = record::whole(self.store, record)? {
             more.push(("evidence_whole", record::json_bytes(&bytes)));
+        }
+        if let Some(tie) = self.tie(record) {
+            more.push(("binding", record::binding(&tie)));
         }
         let line = printable_json(&record::json(record, &more)).into_owned();
         self.context.ui.line(line)
@@ -207,7 +242,12 @@ impl View<'_> {
         if let Some(by) = self.ledger.retracted_by(record) {
             ui.line(format_args!("Retracted: by {}", by.id.short()))?;
         }
-        for (name, value) in fields(record) {
+        let mut fields = fields(record);
+        fields.extend(
+            self.tie(record)
+                .map(|tie| ("Binding:", format!("{}: {}", tie.word(), tie.sentence()))),
+        );
+        for (name, value) in fields {
             ui.line(format_args!("{name:<10} {}", one_line(&value)))?;
         }
         let body = match record::whole(self.store, record) {
@@ -282,7 +322,10 @@ fn fields(record: &Record) -> Vec<(&'static str, String)> {
                     .as_ref()
                     .map(|stamp| ("Stamp:", stamp.to_string())),
             );
-            fields.extend(attempt.run.as_ref().map(of_run).unwrap_or_default());
+            let run = attempt.run.as_ref().map(of_run).unwrap_or_default();
+            // A beginning has no end to tell of; the record that does names it.
+            let told = if attempt.result.is_some() { 2 } else { 1 };
+            fields.extend(run.into_iter().take(told));
         }
         Body::Decision(decision) => {
             fields.push(("Scope:", decision.scope.clone()));
@@ -300,6 +343,8 @@ fn of_verdict(verdict: &Verdict) -> Vec<(&'static str, String)> {
         ("Stamp:", verdict.stamp.to_string()),
     ];
     fields.extend(verdict.subject.map(|tree| ("Subject:", tree.to_string())));
+    let of = verdict.of.map(|id| id.short().to_owned());
+    fields.extend(of.map(|id| ("Repeats:", id)));
     let taints = verdict.taints.join(", ");
     fields.extend((!taints.is_empty()).then_some(("Taints:", taints)));
     fields.extend(verdict.run.as_ref().map(of_run).unwrap_or_default());
@@ -310,7 +355,7 @@ fn of_run(run: &Run) -> Vec<(&'static str, String)> {
     let end = match (run.exit, run.signal) {
         (_, Some(signal)) => format!("signal {signal}"),
         (Some(code), None) => format!("exit {code}"),
-        (None, None) => "no end".to_owned(),
+        (None, None) => "no exit status".to_owned(),
     };
     let late = if run.timed_out { ", timed out" } else { "" };
     let took = run.duration as f64 / 1000.0;

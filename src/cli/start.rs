@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
             setup::start(top, Some(repo), request)?
         }
     };
-    print(context, &steps)?;
+    print(context, &steps, request.mode)?;
     if !args.dry_run {
         take_in(context, cwd)?;
     }
@@ -92,7 +92,10 @@ fn take_in(context: &Context, cwd: &Path) -> Result<(), Failure> {
             .ui
             .line(format!("imported open task '{}'", one_line(task.as_str())))?;
     }
-    for done in gate::take_in(&gate, &top)? {
+    let taken = context
+        .ui
+        .busy("importing", || gate::take_in(&gate, &top))?;
+    for done in taken {
         for refused in &done.refused {
             context.ui.warn(one_line(refused));
         }
@@ -137,6 +140,15 @@ pub(super) fn mode(dry_run: bool) -> Mode {
     if dry_run { Mode::DryRun } else { Mode::Apply }
 }
 
+fn word(act: Act, mode: Mode) -> &'static str {
+    match (mode, act) {
+        (Mode::DryRun, Act::Created) => "would create",
+        (Mode::DryRun, Act::Updated) => "would update",
+        (Mode::DryRun, Act::Removed) => "would remove",
+        _ => act.as_str(),
+    }
+}
+
 /// Says that the project's top is not where the command was given.
 fn say_where(context: &Context, top: &Path, cwd: &Path) {
     let same = cwd.canonicalize().ok() == top.canonicalize().ok();
@@ -148,7 +160,9 @@ fn say_where(context: &Context, top: &Path, cwd: &Path) {
 }
 
 /// Prints a line for each step, unless `--quiet`: changes to stdout, warnings to stderr.
-pub(super) fn print(context: &Context, steps: &[Step]) -> Result<(), Failure> {
+///
+/// A dry run says what would be done, as git's do.
+pub(super) fn print(context: &Context, steps: &[Step], mode: Mode) -> Result<(), Failure> {
     for step in steps {
         let note = step
             .note
@@ -159,7 +173,7 @@ pub(super) fn print(context: &Context, steps: &[Step]) -> Result<(), Failure> {
         match step.act {
             Act::Warned => context.ui.warn(line),
             _ if context.ui.talk() == Talk::Quiet => {}
-            act => context.ui.line(format!("{} {line}", act.as_str()))?,
+            act => context.ui.line(format!("{} {line}", word(act, mode)))?,
         }
     }
     Ok(())

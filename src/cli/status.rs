@@ -1,18 +1,23 @@
+use std::collections::BTreeMap;
+
 use serde_json::json;
 
 use super::desk::{Desk, OwnerArg};
 use crate::{
     gate::{self, Open, Survey, Who},
     ledger::{Ledger, State},
-    model::time,
+    model::{Outcome, Record, RecordId, time},
     setup::{self, Finding},
+    store::Store,
     ui::{Align, Color, Context, Exit, Failure, Format, Paint, Table, one_line},
+    verify::Ties,
 };
 
-/// Show what is open: tasks, decisions nobody was shown, and what does not add up
+/// Show what is open and what does not add up
 ///
 /// Tasks of this session and of nobody are the ones that hold its Stop back. The session is --owner,
-/// else the one that runs the command.
+/// else the one that runs the command. What is contested or stale is looked for among the newest 500
+/// records and those of open tasks; `git operator verify` looks at all of them.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -27,10 +32,15 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let desk = Desk::open(context, args.owner.owner.as_deref())?;
     let who = desk.owner.clone().map_or(Who::Nobody, Who::Session);
     let survey = gate::survey(&desk.place, &who)?;
-    let ledger = desk.store.load()?;
+    let ledger = recent(desk.store, &survey)?;
+    let stale = stale(&ledger, desk.store)?;
     let drift = drift(&desk, context)?;
     if context.ui.format() == Format::Json {
         print_json(&survey, &ledger, context)?;
+        for one in &stale {
+            let members = json!({"criterion": one.criterion, "id": one.id.to_string(), "task": one.task, "binding": one.word});
+            context.ui.json("stale", members)?;
+        }
         for finding in &drift {
             let members = json!({"what": finding.what, "fix": finding.fix});
             context.ui.json("drift", members)?;
@@ -46,6 +56,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     view.tasks(&survey, &desk)?;
     view.decisions(&survey)?;
     view.doubts(&ledger)?;
+    view.stale(&stale)?;
     let drift: Vec<String> = drift.into_iter().map(|finding| finding.what).collect();
     view.list("Drift (git operator doctor names what mends it):", &drift)?;
     Ok(Exit::Done)
@@ -58,6 +69,86 @@ fn drift(desk: &Desk<'_>, context: &Context) -> Result<Vec<Finding>, Failure> {
         true => Ok(setup::drift(desk.store.repo())?),
         false => Ok(Vec::new()),
     }
+}
+
+/// How many of the newest commits of the ledger are read.
+const RECENT: usize = 500;
+/// How many open tasks are looked up, wherever their records lie.
+const TASKS: usize = 50;
+/// How many stale criteria are named.
+const STALE: usize = 5;
+
+/// Returns what was recorded last and what was recorded on open tasks; nothing else is read.
+fn recent(store: &Store, survey: &Survey) -> Result<Ledger, Failure> {
+    let mut ledger = store.unread()?;
+    for append in store.newest()?.take(RECENT) {
+        append?
+            .entries
+            .into_iter()
+            .for_each(|entry| ledger.insert(entry));
+    }
+    let parts = &survey.parts;
+    let open = parts
+        .mine
+        .iter()
+        .chain(&parts.unowned)
+        .chain(&parts.foreign);
+    for open in open.take(TASKS) {
+        ledger.union(store.of_task(&open.task)?);
+    }
+    Ok(ledger)
+}
+
+/// A criterion that passed, and not on the source that HEAD has.
+struct Stale {
+    criterion: String,
+    task: String,
+    id: RecordId,
+    commit: Option<String>,
+    word: &'static str,
+}
+
+/// Returns the criteria of which no PASS that stands is tied to HEAD, each by its newest.
+fn stale(ledger: &Ledger, store: &Store) -> Result<Vec<Stale>, Failure> {
+    let Some(head) = store.repo().head()?.commit() else {
+        return Ok(Vec::new());
+    };
+    let Ok(ties) = Ties::new(store, head) else {
+        return Ok(Vec::new());
+    };
+    let mut passed: BTreeMap<&str, Vec<&Record>> = BTreeMap::new();
+    for task in ledger.tasks() {
+        for standing in ledger.standings(task) {
+            if standing.state == State::Agreed(Outcome::Pass) {
+                passed
+                    .entry(standing.criterion)
+                    .or_default()
+                    .extend(standing.heads);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for (criterion, mut heads) in passed {
+        heads.sort_by_key(|record| std::cmp::Reverse(record.order()));
+        let mut words = heads
+            .iter()
+            .filter_map(|record| ties.of(record).ok().flatten());
+        let Some(newest) = words.next() else { continue };
+        if newest.binding.grade().is_some() || words.any(|tie| tie.binding.grade().is_some()) {
+            continue;
+        }
+        found.push(Stale {
+            criterion: criterion.to_owned(),
+            task: heads[0].task.clone().unwrap_or_default(),
+            id: heads[0].id,
+            commit: heads[0]
+                .commits()
+                .first()
+                .map(|commit| commit.chars().take(12).collect()),
+            word: newest.word(),
+        });
+    }
+    Ok(found)
 }
 
 /// The criteria whose heads differ, as pairs of a task and a criterion.
@@ -73,6 +164,10 @@ fn contested(ledger: &Ledger) -> Vec<(String, String)> {
     found
 }
 
+const RUN: &str = "use \"git operator run <task> <criterion> -- <command>\" to earn a PASS, \
+                   \"git operator defer <task> <reason>\" to close one without";
+const ADOPT: &str = "use \"git operator adopt --owner <session> <task>\" to take one over";
+
 struct View<'a> {
     context: &'a Context,
     paint: Paint,
@@ -86,23 +181,29 @@ impl View<'_> {
             return self.context.ui.line("no task is open");
         }
         if let Some(owner) = &desk.owner {
-            let title = format!("Open tasks of session {owner}:");
-            self.open(&title, Color::Red, &parts.mine)?;
+            let title = format!("Open tasks of session {owner}, which hold its Stop back:");
+            self.open((&title, RUN), Color::Red, &parts.mine)?;
         }
         let title = "Open tasks of nobody, which hold every session back:";
-        self.open(title, Color::Red, &parts.unowned)?;
+        self.open((title, ADOPT), Color::Red, &parts.unowned)?;
         self.list(
             "Entries that cannot be read and hold every session back:",
             &parts.unreadable,
         )?;
-        self.open("Open tasks of other sessions:", Color::Dim, &parts.foreign)
+        let title = "Open tasks of other sessions, which hold only those back:";
+        self.open((title, ADOPT), Color::Dim, &parts.foreign)
     }
 
-    fn open(&self, title: &str, color: Color, tasks: &[Open]) -> Result<(), Failure> {
+    fn open(
+        &self,
+        (title, advice): (&str, &str),
+        color: Color,
+        tasks: &[Open],
+    ) -> Result<(), Failure> {
         if tasks.is_empty() {
             return Ok(());
         }
-        self.context.ui.line(title)?;
+        self.said(title, advice)?;
         let mut table = Table::new(&[Align::Left]);
         for open in tasks {
             let owner = open.owner.as_ref().map_or("-", |owner| owner.as_str());
@@ -121,12 +222,18 @@ impl View<'_> {
                 one_line(&place),
             ]);
         }
-        for mut cells in table.rows_in_columns(self.columns.map(|columns| columns - 2)) {
-            let task = self.paint.paint(color, &cells.remove(0));
-            let rest = cells.join("  ");
-            self.context
-                .ui
-                .line(format!("  {task}  {rest}").trim_end())?;
+        let within = self.columns.map(|columns| columns.saturating_sub(2));
+        for cells in table.rows_in_columns(within) {
+            let row = cells.join("  ");
+            let row = within.map_or_else(
+                || row.clone(),
+                |within| crate::ui::cut(row.trim_end(), within),
+            );
+            // Only the first column has a color.
+            let rest = row.strip_prefix(cells[0].as_str()).unwrap_or_default();
+            let task = &row[..row.len() - rest.len()];
+            let task = self.paint.paint(color, task);
+            self.context.ui.line(format!("  {task}{rest}").trim_end())?;
         }
         Ok(())
     }
@@ -143,7 +250,12 @@ impl View<'_> {
                 )
             })
             .collect();
-        self.list("Decisions nobody was shown (git operator handoff):", &lines)
+        let title = "Decisions nobody was shown, which hold a Stop back:";
+        self.listed(
+            title,
+            "use \"git operator handoff --mark\" once people have read them",
+            &lines,
+        )
     }
 
     fn doubts(&self, ledger: &Ledger) -> Result<(), Failure> {
@@ -170,19 +282,73 @@ impl View<'_> {
         self.list("Lines of the ledger that are set aside:", &aside)
     }
 
+    fn stale(&self, stale: &[Stale]) -> Result<(), Failure> {
+        let mut lines: Vec<String> = stale
+            .iter()
+            .take(STALE)
+            .map(|one| {
+                let made = one
+                    .commit
+                    .as_ref()
+                    .map_or_else(String::new, |commit| format!(" made at {commit}"));
+                format!(
+                    "{}: {} of {}{made}: {}",
+                    one.criterion,
+                    one.id.short(),
+                    one.task,
+                    one.word
+                )
+            })
+            .collect();
+        if stale.len() > STALE {
+            lines.push(format!("and {} more", stale.len() - STALE));
+        }
+        let title = "Criteria that passed on another source than HEAD's:";
+        self.listed(
+            title,
+            "use \"git operator verify\" to see what changed",
+            &lines,
+        )
+    }
+
+    fn listed(&self, title: &str, advice: &str, lines: &[String]) -> Result<(), Failure> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        self.said(title, advice)?;
+        lines.iter().try_for_each(|line| self.item(line))
+    }
+
+    /// Writes a title and, as git does, what can be done about it.
+    fn said(&self, title: &str, advice: &str) -> Result<(), Failure> {
+        self.wrapped(title, "")?;
+        self.wrapped(&format!("({advice})"), "  ")
+    }
+
+    fn wrapped(&self, text: &str, indent: &str) -> Result<(), Failure> {
+        let within = self
+            .columns
+            .map(|columns| columns.saturating_sub(indent.len()));
+        for line in crate::ui::wrap(text, within) {
+            self.context.ui.line(format_args!("{indent}{line}"))?;
+        }
+        Ok(())
+    }
+
+    fn item(&self, line: &str) -> Result<(), Failure> {
+        let line = one_line(line);
+        let line = self.columns.map_or(line.clone(), |columns| {
+            crate::ui::cut(&line, columns.saturating_sub(2).max(1))
+        });
+        self.context.ui.line(format_args!("  {line}"))
+    }
+
     fn list(&self, title: &str, lines: &[String]) -> Result<(), Failure> {
         if lines.is_empty() {
             return Ok(());
         }
-        self.context.ui.line(title)?;
-        for line in lines {
-            let line = one_line(line);
-            let line = self.columns.map_or(line.clone(), |columns| {
-                crate::ui::cut(&line, columns.saturating_sub(2).max(20))
-            });
-            self.context.ui.line(format_args!("  {line}"))?;
-        }
-        Ok(())
+        self.wrapped(title, "")?;
+        lines.iter().try_for_each(|line| self.item(line))
     }
 }
 

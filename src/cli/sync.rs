@@ -7,9 +7,9 @@ use crate::{
 
 /// Exchange the ledger with a remote
 ///
-/// Fetches the remote's ledger into tracking refs, unites both, and pushes the union, again until it is
-/// accepted or 20 seconds have passed. Nothing is pushed with force, and no refspec of the repository
-/// is changed. Without REMOTE: `operator.remote`, or the only remote there is.
+/// Fetches the remote's ledger into tracking refs, unites both, and pushes the union. Where somebody else
+/// was faster that is done again, for 20 seconds and 20 times at least. Nothing is pushed with force, and
+/// no refspec of the repository is changed. Without REMOTE: `operator.remote`, or the only remote there is.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Name of the remote
@@ -41,9 +41,13 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
             Limits::USUAL
         },
         prompts: context.ui.is_watched(),
+        patience: Request::PATIENCE,
     };
     let store = context.store()?;
-    let outcome = sync::sync(store, &context.clock()?, &request);
+    let clock = context.clock()?;
+    let outcome = context
+        .ui
+        .announced("exchanging records", || sync::sync(store, &clock, &request));
     if args.beside {
         sync::note_outcome(store, outcome.as_ref().err())?;
     }
@@ -90,8 +94,8 @@ fn note(store: &Store, context: &Context) -> Result<(), Failure> {
 }
 
 fn print(args: &Args, context: &Context, report: &Report) -> Result<(), Failure> {
-    let pushed = report.pushed == Pushed::New;
     if args.json {
+        let pushed = report.pushed != Pushed::Nothing;
         let lost: Vec<&str> = report.lost.iter().map(|lost| lost.name.as_str()).collect();
         return context.ui.json(
             "sync",
@@ -101,10 +105,16 @@ fn print(args: &Args, context: &Context, report: &Report) -> Result<(), Failure>
             }),
         );
     }
-    let sent = if pushed {
-        "pushed ours"
-    } else {
-        "nothing to push"
+    let sent = match &report.pushed {
+        Pushed::New(refs) => {
+            let places = format!("pushed {}", refs.join(" and "));
+            match report.first {
+                true => format!("{places} (new there; no host shows it)"),
+                false => places,
+            }
+        }
+        Pushed::Nothing if report.refused.is_empty() => "nothing to push".to_owned(),
+        Pushed::Nothing => "nothing pushed over what was not taken".to_owned(),
     };
     context.ui.line(format!(
         "synced with {}: {} new here, {sent}",

@@ -17,13 +17,14 @@ pub struct Args {
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let cwd = context.cwd()?;
+    let mode = mode(args.dry_run);
     let steps = match context.location()? {
-        None => setup::uninstall(cwd, None, mode(args.dry_run))?,
+        None => setup::uninstall(cwd, None, mode)?,
         Some(_) => {
             let repo = context.repo()?;
-            setup::uninstall(repo.top().unwrap_or(cwd), Some(repo), mode(args.dry_run))?
+            setup::uninstall(repo.top().unwrap_or(cwd), Some(repo), mode)?
         }
     };
-    print(context, &steps)?;
+    print(context, &steps, mode)?;
     Ok(Exit::Done)
 }

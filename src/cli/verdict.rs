@@ -163,20 +163,18 @@ fn line(record: &Record) -> String {
 
 fn verdict(outcome: Outcome, stamped: Stamped) -> Verdict {
     Verdict {
-        outcome,
-        class: Class::Asserted,
-        evidence: Evidence::Text(String::new()),
-        stamp: stamped.stamp,
         head: stamped.head,
         subject: stamped.subject,
         delta: stamped.delta,
         change: stamped.change,
         taints: stamped.taints,
         repo: stamped.repo,
-        run: None,
-        definition: None,
-        of: None,
-        import: None,
+        ..Verdict::new(
+            outcome,
+            Class::Asserted,
+            Evidence::Text(String::new()),
+            stamped.stamp,
+        )
     }
 }
 
@@ -277,6 +275,10 @@ fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 fn text<'a>(what: &str, word: &'a OsStr) -> Result<&'a str, Failure> {
-    word.to_str()
-        .ok_or_else(|| Failure::new(Exit::No, format!("a {what} must be UTF-8")))
+    word.to_str().ok_or_else(|| {
+        Failure::new(
+            Exit::No,
+            format!("cannot record a verdict: the {what} is not UTF-8"),
+        )
+    })
 }

@@ -1,11 +1,12 @@
 use std::{fs, path::PathBuf};
 
+use super::{desk::Desk, run::configured_signer};
 use crate::{
-    ui::{Context, Exit, Failure},
+    ui::{Context, Exit, Failure, one_line},
     verify::{
-        Ask, Event, Report,
+        Again, Ask, Event, Report, Which,
         format::{Format, summary},
-        verify,
+        rerun, verify,
     },
 };
 
@@ -18,7 +19,7 @@ use crate::{
 ///
 /// Exits 0 when everything required is met, 1 when something is not, 3 when a record is forged or the
 /// ledger has a hole, 4 when this clone cannot decide, 5 when there was nothing to check. Writes
-/// nothing and needs no network.
+/// nothing without --rerun, and needs no network.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// A revision, or BASE..REVISION [default: the head of the pull request in a job, else HEAD]
@@ -35,6 +36,20 @@ pub struct Args {
     /// Only this criterion; may be repeated
     #[arg(long, value_name = "NAME")]
     criterion: Vec<String>,
+
+    /// Run what is required again on the commit, in isolation, and record what that comes to
+    ///
+    /// WHICH is all, untrusted (what no trusted signature stands behind) or sample:PERCENT. The command is
+    /// that of the requirements; without any, the one recorded. Its output is kept and not printed.
+    /// Never give secrets to a job that does this.
+    #[arg(
+        long,
+        value_name = "WHICH",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "all"
+    )]
+    rerun: Option<String>,
 
     /// What to print: human, json, github, sarif or junit; several with commas
     #[arg(
@@ -69,7 +84,13 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         event: event(context),
         now: context.clock()?.wall_ms(),
     };
-    let report = verify(context.store()?, &ask)?;
+    let report = match &args.rerun {
+        Some(which) => again(which, &ask, context)?,
+        None => {
+            let store = context.store()?;
+            context.ui.busy("verifying", || verify(store, &ask))?
+        }
+    };
     for format in formats {
         context.ui.print(format.render(&report))?;
     }
@@ -88,17 +109,43 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     })
 }
 
+fn again(which: &str, ask: &Ask, context: &Context) -> Result<Report, Failure> {
+    let env = context.env();
+    let run = ["GITHUB_RUN_ID", "CI_PIPELINE_ID"]
+        .into_iter()
+        .find_map(|name| env.text(name));
+    let seed = run.map_or_else(|| ask.now.to_string(), str::to_owned);
+    let which = Which::parse(which, &seed).ok_or_else(|| {
+        let known = "all, untrusted, sample:1 to sample:100";
+        Failure::usage(format!("cannot run '{which}' again: expected {known}"))
+    })?;
+    let desk = Desk::open(context, None)?;
+    let again = Again {
+        which,
+        signer: configured_signer(context)?,
+        tell: &|line| context.ui.note(one_line(line)),
+    };
+    let report = rerun(&desk.gate(), ask, &again)?;
+    desk.show();
+    Ok(report)
+}
+
 fn format(word: &str) -> Result<Format, Failure> {
     Format::parse(word).ok_or_else(|| {
         let known: Vec<&str> = Format::ALL.iter().map(|format| format.as_str()).collect();
-        Failure::usage(format!("'{word}' is no format: {}", known.join(", ")))
+        Failure::usage(format!(
+            "cannot print the report as '{word}': expected {}",
+            known.join(", ")
+        ))
     })
 }
 
 fn output(text: &str, context: &Context) -> Result<(Format, PathBuf), Failure> {
-    let (word, path) = text
-        .split_once('=')
-        .ok_or_else(|| Failure::usage(format!("'{text}' is not FORMAT=FILE")))?;
+    let (word, path) = text.split_once('=').ok_or_else(|| {
+        Failure::usage(format!(
+            "cannot write the report to '{text}': expected FORMAT=FILE"
+        ))
+    })?;
     Ok((format(word)?, context.cwd()?.join(path)))
 }
 

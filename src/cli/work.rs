@@ -1,10 +1,12 @@
 use serde_json::{Map, Value, json};
 
+use super::policy::places;
 use crate::{
     git::Repo,
     model::RepoPath,
+    rules,
     ui::{Context, Exit, Failure, printable},
-    work::{self, CallView, Who, Work},
+    work::{self, Who, Work},
 };
 
 /// Show whose the changes in the working tree are
@@ -46,7 +48,7 @@ fn of_repo(args: &Args, context: &Context, repo: &Repo) -> Result<Work, Failure>
     let session = session(args.owner.as_deref(), context);
     let who = session.as_deref().map_or(Who::Last, Who::Session);
     let mut work = work::status(repo, who, context.clock()?.wall_ms())?;
-    work.tracked = work::is_on(repo)?;
+    work.tracked = rules::is_tracked(repo, &places(context)?, context.clock()?.wall_ms())?;
     Ok(work)
 }
 
@@ -79,49 +81,27 @@ fn print(work: &Work, context: &Context) -> Result<(), Failure> {
     if !work.tracked {
         context
             .ui
-            .note("the work ledger is off: git config operator.work true");
+            .note("the work ledger is off, and no policy asks for it");
+        context.ui.note("hint: git config operator.work true");
     }
     Ok(())
 }
 
+/// Returns what policies see of the work, and what concerns people only.
 fn members(work: &Work) -> Value {
-    let reasons: Map<String, Value> = work
-        .reasons
-        .iter()
-        .map(|(path, reason)| (path.quoted(), reason.as_str().into()))
-        .collect();
     let agents: Map<String, Value> = work
         .agents
         .iter()
         .map(|(path, agent)| (path.quoted(), agent.as_str().into()))
         .collect();
-    json!({
-        "tracked": work.tracked,
-        "session": work.session,
-        "touched": quoted(&work.touched),
-        "mine": quoted(&work.mine),
-        "foreign": quoted(&work.foreign),
-        "uncommitted": quoted(&work.uncommitted),
-        "unattributed": quoted(&work.unattributed),
-        "reasons": reasons,
-        "agents": agents,
-        "not_covered": quoted(&work.not_covered),
-        "call": work.call.as_ref().map(call),
-    })
-}
-
-fn call(call: &CallView) -> Value {
-    json!({
-        "tool": call.tool,
-        "id": call.id,
-        "agent": call.agent,
-        "foreign": quoted(&call.foreign),
-        "changed": quoted(&call.changed),
-        "written": quoted(&call.written),
-        "restored": quoted(&call.restored),
-    })
-}
-
-fn quoted(paths: &[RepoPath]) -> Vec<String> {
-    paths.iter().map(RepoPath::quoted).collect()
+    let mut members = rules::work(work);
+    members["session"] = json!(work.session);
+    members["agents"] = agents.into();
+    members["not_covered"] = json!(
+        work.not_covered
+            .iter()
+            .map(RepoPath::quoted)
+            .collect::<Vec<_>>()
+    );
+    members
 }

@@ -104,6 +104,9 @@ fn push(short: &mut String, piece: &Piece, settings: &Settings, spill: &str) {
 
 /// Ends a gap: its mark, or the pieces themselves where the mark would not be shorter.
 fn close(short: &mut String, gap: &[Piece], spill: &str) {
+    if gap.is_empty() {
+        return;
+    }
     let bytes: usize = gap.iter().map(|piece| piece.text.len()).sum();
     let lines: usize = gap.iter().map(|piece| piece.lines).sum();
     let mark = format!("{MARK}{lines} lines, {bytes} bytes{CITE}{spill}]\n");

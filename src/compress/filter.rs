@@ -2,7 +2,7 @@ use std::borrow::Cow;
 
 use super::{
     Settings, Treatment, elide, pieces, scrub,
-    spill::{self, Place},
+    spill::{Place, Spill},
 };
 use crate::model::secret;
 
@@ -81,15 +81,15 @@ impl Work<'_> {
         if text.len() <= self.settings.max || text.contains('\0') || elide::is_elided(text) {
             return None;
         }
-        let path = spill::path(self.place, self.text)?;
-        let short = elide::elide(text, self.settings, &path)?;
+        let spill = Spill::of(self.place, self.text);
+        let short = elide::elide(text, self.settings, &spill.path()?)?;
         let saved = self.text.len().checked_sub(short.len())?;
-        (saved >= self.settings.min_shrink && spill::write(self.place, self.text)).then_some(short)
+        (saved >= self.settings.min_shrink && spill.write()).then_some(short)
     }
 
     /// Keeps the whole output beside a text that only had its secrets masked.
     fn spilled(&self, short: String) -> String {
-        spill::write(self.place, self.text);
+        Spill::of(self.place, self.text).write();
         short
     }
 }

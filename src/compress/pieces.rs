@@ -7,6 +7,9 @@ use super::failing;
 /// How many documents are looked for; each look may read to the end of the text.
 const LOOKS: usize = 64;
 
+/// How long a line usually is, at least.
+const USUAL: usize = 32;
+
 /// One line or one JSON document, with the line end.
 pub(super) struct Piece<'a> {
     pub(super) text: &'a str,
@@ -17,7 +20,11 @@ pub(super) struct Piece<'a> {
 impl Piece<'_> {
     /// Says whether the piece tells of a failure; a document does where one of its lines does.
     pub(super) fn is_failing(&self) -> bool {
-        self.text.lines().any(failing::is_failing)
+        if self.json {
+            self.text.lines().any(failing::is_failing)
+        } else {
+            failing::is_failing(self.text)
+        }
     }
 }
 
@@ -36,7 +43,7 @@ pub(super) fn is_json(text: &str) -> bool {
 
 /// Returns the pieces of `text`, in order and without a gap.
 pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
-    let mut found = Vec::new();
+    let mut found = Vec::with_capacity(text.len() / USUAL + 1);
     let mut looks = LOOKS;
     let mut at = 0;
     while at < text.len() {
@@ -53,7 +60,11 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
         }
         found.push(Piece {
             text: &rest[..length],
-            lines: rest[..length].lines().count(),
+            lines: if json {
+                rest[..length].lines().count()
+            } else {
+                1
+            },
             json,
         });
         at += length;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-const ESC: u8 = 0x1b;
+const ESC: char = '\u{1b}';
 const BEL: u8 = 0x07;
 /// How deep sequences inside sequences are followed before the text is left alone.
 const PASSES: usize = 4;
@@ -32,7 +32,7 @@ fn once(text: &str) -> Option<String> {
     let mut kept = String::new();
     let mut from = 0;
     let mut at = 0;
-    while let Some(found) = bytes[at..].iter().position(|byte| *byte == ESC) {
+    while let Some(found) = text[at..].find(ESC) {
         let start = at + found;
         at = match sequence(&bytes[start..]) {
             Some(length) => {
@@ -66,7 +66,7 @@ fn sequence(bytes: &[u8]) -> Option<usize> {
                 + 2;
             match bytes[end] {
                 BEL => Some(end + 1),
-                ESC if bytes.get(end + 1) == Some(&b'\\') => Some(end + 2),
+                0x1b if bytes.get(end + 1) == Some(&b'\\') => Some(end + 2),
                 _ => None,
             }
         }
@@ -80,27 +80,44 @@ fn sequence(bytes: &[u8]) -> Option<usize> {
 /// with their count.
 pub(super) fn repeats(text: &str) -> Cow<'_, str> {
     let mut kept = String::new();
+    let mut from = 0;
+    let mut at = 0;
     let mut lines = text.split_inclusive('\n').peekable();
     while let Some(line) = lines.next() {
         let mut count = 1;
-        while lines.peek() == Some(&line) {
-            lines.next();
+        while lines.next_if(|next| *next == line).is_some() {
             count += 1;
         }
-        let blank = line.trim_end_matches(['\r', '\n']).is_empty();
-        match (blank, count) {
-            (true, 3..) => kept.push_str(line),
-            (false, 4..) if line.len() * count > line.len() + 24 => {
-                kept.push_str(line);
-                kept.push_str(&format!("[repeated {count}×]\n"));
-            }
-            _ => (0..count).for_each(|_| kept.push_str(line)),
+        at += line.len() * count;
+        if let Some(mark) = collapsed(line, count) {
+            kept.push_str(&text[from..at - line.len() * (count - 1)]);
+            kept.push_str(&mark);
+            from = at;
         }
     }
+    if from == 0 {
+        return Cow::Borrowed(text);
+    }
+    kept.push_str(&text[from..]);
     if kept.len() < text.len() {
         Cow::Owned(kept)
     } else {
         Cow::Borrowed(text)
+    }
+}
+
+/// Returns what stands for all but the first of so many equal lines; `None` where they stay.
+fn collapsed(line: &str, count: usize) -> Option<String> {
+    if count < 3 {
+        return None;
+    }
+    let blank = line.trim_end_matches(['\r', '\n']).is_empty();
+    match (blank, count) {
+        (true, 3..) => Some(String::new()),
+        (false, 4..) if line.len() * count > line.len() + 24 => {
+            Some(format!("[repeated {count}×]\n"))
+        }
+        _ => None,
     }
 }
 
@@ -152,10 +169,42 @@ mod tests {
         }
     }
 
+    /// Copies line by line.
+    fn repeats_plainly(text: &str) -> String {
+        let mut kept = String::new();
+        let mut lines = text.split_inclusive('\n').peekable();
+        while let Some(line) = lines.next() {
+            let mut count = 1;
+            while lines.peek() == Some(&line) {
+                lines.next();
+                count += 1;
+            }
+            let blank = line.trim_end_matches(['\r', '\n']).is_empty();
+            match (blank, count) {
+                (true, 3..) => kept.push_str(line),
+                (false, 4..) if line.len() * count > line.len() + 24 => {
+                    kept.push_str(line);
+                    kept.push_str(&format!("[repeated {count}×]\n"));
+                }
+                _ => (0..count).for_each(|_| kept.push_str(line)),
+            }
+        }
+        if kept.len() < text.len() {
+            kept
+        } else {
+            text.to_owned()
+        }
+    }
+
     proptest::proptest! {
         #[test]
         fn a_text_without_escapes_is_a_fixed_point(text in "[^\u{1b}]{0,80}") {
             proptest::prop_assert_eq!(escapes(&text), text.as_str());
+        }
+
+        #[test]
+        fn what_repeats_is_what_a_copy_line_by_line_leaves_out(text in "((\r?\n){1,5}|(a{0,9}\r?\n){2}|(b\n){3,6}|(é{9}\n){3,6}){0,9}a{0,2}") {
+            proptest::prop_assert_eq!(repeats(&text), repeats_plainly(&text));
         }
 
         #[test]

@@ -1,15 +1,16 @@
 //! The outputs of tools: which text in them is shown, and the same shape with another text.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Value, value::RawValue};
 
 use super::{
     Settings, Treatment, filter, pieces,
-    spill::{self, Place},
+    spill::{self, Place, Spill},
     treatment,
 };
+use crate::model::secret;
 
 /// The size from which an output equal to the last one is replaced.
 const DEDUP_MIN: usize = 1_024;
@@ -71,9 +72,15 @@ struct Job<'a> {
 
 impl Job<'_> {
     fn replace(&self, members: &mut Members) -> Option<()> {
-        // The client keeps the whole of an output over its own limit, and shows a preview.
-        if members.get("persistedOutputPath").is_some() || members.get("isImage") == Some("true") {
+        if members.get("isImage") == Some("true") {
             return None;
+        }
+        // The client keeps the whole of an output over its own limit, and shows a preview.
+        if members
+            .get("persistedOutputPath")
+            .is_some_and(|path| path != "null")
+        {
+            return mask(members);
         }
         if let Some(stdout) = members.string("stdout") {
             let stderr = members.string("stderr").unwrap_or_default();
@@ -111,7 +118,7 @@ impl Job<'_> {
             return Some(line);
         }
         let short = filter(text, self.treatment, self.settings, self.place);
-        matches!(short, std::borrow::Cow::Owned(_)).then(|| short.into_owned())
+        matches!(short, Cow::Owned(_)).then(|| short.into_owned())
     }
 
     /// The line for an output that is the same as the last one. A subagent does not see what the
@@ -128,14 +135,30 @@ impl Job<'_> {
         if pieces::is_json(text) || !spill::is_repeated(self.place, &kind, text) {
             return None;
         }
-        let path = spill::path(self.place, text)?;
+        let spill = Spill::of(self.place, text);
+        let path = spill.path()?;
         let line = format!(
             "[git-operator: the same {} bytes as the last long {} output; whole output: {path}]",
             text.len(),
             self.call.tool
         );
-        (line.len() < text.len() && spill::write(self.place, text)).then_some(line)
+        (line.len() < text.len() && spill.write()).then_some(line)
     }
+}
+
+/// Masks the secrets of an output that is otherwise left as it is.
+fn mask(members: &mut Members) -> Option<()> {
+    let mut masked = None;
+    for key in ["stdout", "stderr"] {
+        let Some(text) = members.string(key) else {
+            continue;
+        };
+        if let Cow::Owned(shown) = secret::mask(&text) {
+            members.set(key, &shown)?;
+            masked = Some(());
+        }
+    }
+    masked
 }
 
 /// The members of an object in their order, each value as the bytes it came in.

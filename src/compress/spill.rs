@@ -133,40 +133,55 @@ fn open_session(place: &Place) -> Option<OwnedFd> {
     Some(session)
 }
 
-fn file_name(place: &Place, whole: &str) -> String {
-    let hash = hash(&[place.call.as_bytes(), whole.as_bytes()]);
-    format!("{hash}.txt")
+/// A whole output, and the name of the file it goes to.
+pub(super) struct Spill<'a> {
+    place: &'a Place,
+    whole: &'a str,
+    name: String,
 }
 
-/// Returns the path that `write` gives to `whole`; `None` where it cannot stand in a line of text.
-pub(super) fn path(place: &Place, whole: &str) -> Option<String> {
-    let path = place
-        .root_path()
-        .join(place.session_name())
-        .join(file_name(place, whole));
-    let path = path.into_os_string().into_string().ok()?;
-    (!path.contains(char::is_control)).then_some(path)
-}
+impl<'a> Spill<'a> {
+    /// Names the file of `whole`; nothing is written yet.
+    pub(super) fn of(place: &'a Place, whole: &'a str) -> Self {
+        let hash = hash(&[place.call.as_bytes(), whole.as_bytes()]);
+        Self {
+            place,
+            whole,
+            name: format!("{hash}.txt"),
+        }
+    }
 
-/// Writes `whole` byte for byte for its owner alone; says whether it lies there now.
-pub(super) fn write(place: &Place, whole: &str) -> bool {
-    let Some(session) = open_session(place) else {
-        return false;
-    };
-    let name = file_name(place, whole);
-    match create(&session, &name, OFlag::O_EXCL) {
-        Ok(mut file) => {
-            let written = file.write_all(whole.as_bytes()).is_ok();
-            if !written {
-                let _ = unlinkat(&session, name.as_str(), UnlinkatFlags::NoRemoveDir);
+    /// Returns the path that `write` gives it; `None` where it cannot stand in a line of text.
+    pub(super) fn path(&self) -> Option<String> {
+        let path = self
+            .place
+            .root_path()
+            .join(self.place.session_name())
+            .join(&self.name);
+        let path = path.into_os_string().into_string().ok()?;
+        (!path.contains(char::is_control)).then_some(path)
+    }
+
+    /// Writes the whole byte for byte for its owner alone; says whether it lies there now.
+    pub(super) fn write(&self) -> bool {
+        let Some(session) = open_session(self.place) else {
+            return false;
+        };
+        let (name, whole) = (self.name.as_str(), self.whole.as_bytes());
+        match create(&session, name, OFlag::O_EXCL) {
+            Ok(mut file) => {
+                let written = file.write_all(whole).is_ok();
+                if !written {
+                    let _ = unlinkat(&session, name, UnlinkatFlags::NoRemoveDir);
+                }
+                prune(self.place, &session);
+                written
             }
-            prune(place, &session);
-            written
+            Err(Errno::EEXIST) => {
+                read(&session, name, whole.len() as u64 + 1).is_some_and(|old| old == whole)
+            }
+            Err(_) => false,
         }
-        Err(Errno::EEXIST) => {
-            read(&session, &name, whole.len() as u64 + 1).is_some_and(|old| old == whole.as_bytes())
-        }
-        Err(_) => false,
     }
 }
 

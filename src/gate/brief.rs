@@ -117,6 +117,10 @@ fn life(session: &Session, now: u64) -> Life {
     if session.ended {
         return Life::Ended;
     }
+    // One that only commands named was never seen by a hook.
+    if session.seen == 0 {
+        return Life::Unknown;
+    }
     let since = Duration::from_millis(now.saturating_sub(session.seen));
     match session.pid {
         // A pid is used again sooner or later: only a recent one says that its client is gone.

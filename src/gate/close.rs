@@ -1,6 +1,10 @@
 //! Verdicts and deferrals.
 
-use super::{Error, Gate, open::one};
+use super::{
+    Error, Gate,
+    failing::{self, Fate},
+    open::one,
+};
 use crate::{
     model::{
         Body, Criterion, Decision, DecisionKind, Defer, Draft, Evidence, Opened, Owner, Record,
@@ -149,11 +153,13 @@ pub(super) fn write(
     draft.session = gate.session.cloned();
     let known = answer(&mut tx, verb, &task, &mut draft)?;
     let exception = matches!(known, Known::Never).then(|| exception(gate, &task, &draft));
+    refuse_redacted(&tx, &task, &draft)?;
     let mut drafts = vec![draft];
     drafts.extend(exception);
     let committed = tx.commit(&drafts, evidence)?;
     let still_open = tx.task(&task)?.is_some();
     let record = committed.records[0].clone();
+    failing::note(&tx, &gate.place.operator, (&record, Fate::Recorded));
     let (closing, closed_for) = match known {
         Known::Open { .. } if still_open => (Closing::StillOpen, None),
         Known::Open { closed_for } => (Closing::Closed, closed_for),
@@ -167,6 +173,23 @@ pub(super) fn write(
         closed_for,
         pending: committed.pending,
     })
+}
+
+/// Refuses evidence that was taken out before. How a command ended is recorded all the same, without
+/// what it printed.
+fn refuse_redacted(tx: &Transaction<'_>, task: &TaskId, draft: &Draft) -> Result<(), Error> {
+    let Body::Verdict(verdict) = &draft.body else {
+        return Ok(());
+    };
+    match verdict.evidence.stored() {
+        Some(stored) if verdict.run.is_none() && tx.is_redacted(&stored.digest)? => {
+            Err(Error::Redacted {
+                task: task.clone(),
+                digest: stored.digest,
+            })
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// Names the opening that the record answers, and refuses a task of another session.

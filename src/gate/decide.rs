@@ -1,6 +1,11 @@
 //! Decisions, bars, the handoff mark, retractions.
 
-use super::{Error, Gate, close::append, open::one};
+use super::{
+    Error, Gate,
+    close::append,
+    failing::{self, Fate},
+    open::one,
+};
 use crate::{
     model::{
         Bar, Body, Decision, DecisionKind, Draft, Owner, Record, RecordId, Retract, Text, time,
@@ -112,5 +117,8 @@ pub fn retract(
     }));
     draft.owner = owner.cloned();
     draft.session = gate.session.cloned();
-    append(gate, draft)
+    let mut tx = gate.begin()?;
+    let record = one(tx.commit(&[draft], Vec::new())?.records);
+    failing::note(&tx, &gate.place.operator, (of, Fate::Retracted));
+    Ok(record)
 }

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::{
     git,
-    model::{Explain, Fault, NameError, Owner, RecordId, TaskId},
+    model::{Digest, Explain, Fault, NameError, Owner, RecordId, TaskId},
     store, view,
 };
 
@@ -32,6 +32,11 @@ pub enum Error {
     LargeEvidence { task: TaskId, size: u64, limit: u64 },
     #[error("cannot record a verdict for '{task}': the evidence holds what looks like {what}")]
     Secret { task: TaskId, what: String },
+    #[error(
+        "cannot record a verdict for '{task}': evidence '{}' was redacted before",
+        &digest.to_hex()[..12]
+    )]
+    Redacted { task: TaskId, digest: Digest },
     #[error("cannot mark a handoff: no session is known")]
     NoSession,
     #[error("cannot retract '{id}': {reason}")]
@@ -73,6 +78,7 @@ impl Explain for Error {
             | Self::NotOpen { .. }
             | Self::BlankEvidence { .. }
             | Self::LargeEvidence { .. }
+            | Self::Redacted { .. }
             | Self::Secret { .. }
             | Self::NoSession
             | Self::Retract { .. }
@@ -101,6 +107,7 @@ impl Explain for Error {
             Self::Git(error) => error.hint(),
             Self::BlankEvidence { .. }
             | Self::LargeEvidence { .. }
+            | Self::Redacted { .. }
             | Self::Retract { .. }
             | Self::Session { .. }
             | Self::Name(_)

@@ -7,7 +7,7 @@ use crate::{
     git::files::Tree,
     model::{Body, DecisionKind, RecordId, row::DecisionRow},
     store::decisions,
-    view::{self, History, Reconciled},
+    view::{self, Reconciled},
 };
 
 const DECISIONS: &str = ".operator/DECISIONS.md";
@@ -16,7 +16,7 @@ const LIMIT: u64 = 64 << 20;
 /// Brings the views of the working tree and the ledger together. A decision that a later handoff mark
 /// of the same file presents asks nobody any more.
 pub fn take_in(gate: &Gate<'_>, top: &Path) -> Result<Vec<Reconciled>, Error> {
-    let done = view::reconcile(gate.store, *gate.clock, top, History::Leave)?;
+    let done = view::take_in(gate.store, *gate.clock, top)?;
     forget_presented(gate, top)?;
     view::refresh(gate.store, top)?;
     Ok(done)

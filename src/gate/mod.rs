@@ -7,6 +7,7 @@ mod brief;
 mod close;
 mod decide;
 mod error;
+mod failing;
 mod handoff;
 mod intake;
 mod legacy;
@@ -24,6 +25,7 @@ pub use brief::{Brief, Ended, Life, Other, Stage, brief, end_session, note_seen}
 pub use close::{Closing, EVIDENCE_LIMIT, NewDefer, NewVerdict, Recorded, Secrets, defer, record};
 pub use decide::{Mark, NewDecision, bar, decide, mark_handoff, retract};
 pub use error::{Error, quoted};
+pub use failing::{Failing, failing};
 pub use handoff::{Handoff, Section, handoff, write_handoff};
 pub use intake::take_in;
 pub use open::{Adopted, Opening, adopt, import_pending, open};

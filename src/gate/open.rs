@@ -72,14 +72,21 @@ pub fn adopt(gate: &Gate<'_>, tasks: &[TaskId], owner: &Owner) -> Result<Vec<Ado
     let mut tx = gate.begin()?;
     let mut drafts = Vec::new();
     let mut from = Vec::new();
+    let mut each: Vec<&TaskId> = Vec::new();
     for task in tasks {
+        if !each.contains(&task) {
+            each.push(task);
+        }
+    }
+    for task in &each {
         let Some(known) = tx.task(task)? else {
-            return Err(Error::NotOpen { task: task.clone() });
+            let task = (*task).clone();
+            return Err(Error::NotOpen { task });
         };
         let mut draft = Draft::new(Body::Adopt(Adopt {
             from: known.owner.as_ref().map(|owner| owner.as_str().to_owned()),
         }));
-        draft.task = Some(task.clone());
+        draft.task = Some((*task).clone());
         draft.owner = Some(owner.clone());
         draft.session = gate.session.cloned();
         draft.opened = Opened::By(known.opened);
@@ -93,7 +100,7 @@ pub fn adopt(gate: &Gate<'_>, tasks: &[TaskId], owner: &Owner) -> Result<Vec<Ado
         .update(&gate.place.git_dir, owner.as_str(), |session| {
             session.opened = true;
         })?;
-    let adopted = tasks.iter().cloned().zip(from).zip(records);
+    let adopted = each.into_iter().cloned().zip(from).zip(records);
     Ok(adopted
         .map(|((task, from), record)| Adopted { task, from, record })
         .collect())

@@ -1,11 +1,14 @@
 //! What a `run` records: an attempt before the command, and its end.
 
 use super::{
-    Error, Gate, Recorded, Secrets,
+    Closing, Error, Gate, Recorded, Secrets,
     close::{answer, check_secrets, write},
     open::one,
 };
-use crate::model::{Attempt, Body, Criterion, Draft, Owner, Record, TaskId, Verdict};
+use crate::{
+    model::{Attempt, Body, Criterion, Draft, Opened, Owner, Record, TaskId, Verdict},
+    store::Transaction,
+};
 
 /// Which criterion of which task a command is run for, and by whom.
 #[derive(Clone, Debug)]
@@ -13,6 +16,8 @@ pub struct Purpose {
     pub task: TaskId,
     pub criterion: Criterion,
     pub owner: Option<Owner>,
+    /// The opening that the record a rerun repeats answers; `None` where the task's own is asked for.
+    pub repeats: Option<Opened>,
 }
 
 /// What a command's output leaves beside its record.
@@ -30,7 +35,7 @@ pub fn begin_attempt(
 ) -> Result<Record, Error> {
     let mut tx = gate.begin()?;
     let mut draft = draft(gate, purpose, Body::Attempt(Box::new(attempt)));
-    answer(&mut tx, "run a command for", &purpose.task, &mut draft)?;
+    answer_for(&mut tx, "run a command for", purpose, &mut draft)?;
     Ok(one(tx.commit(&[draft], Vec::new())?.records))
 }
 
@@ -43,7 +48,7 @@ pub fn end_attempt(
 ) -> Result<Record, Error> {
     let mut tx = gate.begin()?;
     let mut draft = draft(gate, purpose, Body::Attempt(Box::new(attempt)));
-    answer(&mut tx, "record an attempt for", &purpose.task, &mut draft)?;
+    answer_for(&mut tx, "record an attempt for", purpose, &mut draft)?;
     Ok(one(tx.commit(&[draft], kept.blobs)?.records))
 }
 
@@ -54,12 +59,40 @@ pub fn record_run(
     verdict: Verdict,
     kept: Kept,
 ) -> Result<Recorded, Error> {
-    write(
-        gate,
-        "record a verdict for",
-        draft(gate, purpose, Body::Verdict(Box::new(verdict))),
-        kept.blobs,
-    )
+    let mut draft = draft(gate, purpose, Body::Verdict(Box::new(verdict)));
+    let Some(opened) = purpose.repeats else {
+        return write(gate, "record a verdict for", draft, kept.blobs);
+    };
+    draft.opened = opened;
+    let mut tx = gate.begin()?;
+    let committed = tx.commit(&[draft], kept.blobs)?;
+    let closing = match tx.task(&purpose.task)? {
+        Some(_) => Closing::StillOpen,
+        None => Closing::Amended,
+    };
+    Ok(Recorded {
+        record: committed.records[0].clone(),
+        records: committed.records,
+        closing,
+        closed_for: None,
+        pending: committed.pending,
+    })
+}
+
+/// A rerun answers what the record it repeats answers, whoever runs it.
+fn answer_for(
+    tx: &mut Transaction<'_>,
+    verb: &'static str,
+    purpose: &Purpose,
+    draft: &mut Draft,
+) -> Result<(), Error> {
+    match purpose.repeats {
+        Some(opened) => draft.opened = opened,
+        None => {
+            answer(tx, verb, &purpose.task, draft)?;
+        }
+    }
+    Ok(())
 }
 
 /// Refuses output that looks like a secret.

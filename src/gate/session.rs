@@ -7,12 +7,14 @@ use std::{
     time::Duration,
 };
 
-use fs4::{FileExt, TryLockError};
 use serde::{Deserialize, Serialize};
 
 use super::Error;
+use crate::git::FileLock;
 
 const LIMIT: u64 = 1 << 20;
+/// How long a hook waits for another that changes a session.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How often one gate state refuses a Stop before it is let go.
 pub const REFUSALS: u32 = 7;
@@ -99,7 +101,8 @@ impl Sessions {
             source,
         };
         fs::create_dir_all(&self.dir).map_err(failed)?;
-        let _lock = self.lock().map_err(failed)?;
+        let _lock = FileLock::take(&self.dir.join("lock"), PATIENCE)
+            .map_err(|error| failed(error.into()))?;
         let mut state = read(&path).unwrap_or_default();
         session.clone_into(&mut state.session);
         let before = state.clone();
@@ -108,25 +111,6 @@ impl Sessions {
             self.write(&path, &state).map_err(failed)?;
         }
         Ok(answer)
-    }
-
-    fn lock(&self) -> std::io::Result<File> {
-        let file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(self.dir.join("lock"))?;
-        for _ in 0..100 {
-            match FileExt::try_lock(&file) {
-                Ok(()) => return Ok(file),
-                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(10)),
-                Err(TryLockError::Error(error)) => return Err(error),
-            }
-        }
-        Err(std::io::Error::new(
-            std::io::ErrorKind::TimedOut,
-            "the lock is held",
-        ))
     }
 
     fn write(&self, path: &Path, state: &Session) -> std::io::Result<()> {

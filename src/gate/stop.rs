@@ -3,6 +3,7 @@
 use super::{
     Error, Gate, Place,
     decide::concerns,
+    failing::{Failing, failing},
     open::one,
     session::Turn,
     who::{Partition, Who, partition},
@@ -18,6 +19,8 @@ use crate::{
 pub struct Survey {
     pub parts: Partition,
     pub decisions: Vec<Unpresented>,
+    /// What failed again and again: reported, never blocking.
+    pub failing: Vec<Failing>,
 }
 
 /// Something else that stands against a Stop, such as a policy.
@@ -85,7 +88,11 @@ pub fn survey(place: &Place, who: &Who) -> Result<Survey, Error> {
     let parts = partition(&place.operator, place.top.as_deref(), who)?;
     let mut decisions = decisions::unpresented(&place.operator)?;
     decisions.retain(|decision| concerns(decision, session));
-    Ok(Survey { parts, decisions })
+    Ok(Survey {
+        parts,
+        decisions,
+        failing: failing(&place.operator, session),
+    })
 }
 
 impl Survey {
@@ -145,6 +152,9 @@ pub fn judge(
         Who::Unknown { .. } | Who::Nobody => "",
     };
     place.sessions().update(&place.git_dir, session, |known| {
+        // Some clients never say that a session starts.
+        known.seen = known.seen.max(moment.now / 1_000);
+        known.ended = false;
         if !background.is_empty() {
             let ids: Vec<&str> = background.iter().map(|work| work.id.as_str()).collect();
             let waited = format!("{state} {}", ids.join(" "));
@@ -267,7 +277,7 @@ mod tests {
                 mine: tasks.iter().map(open).collect(),
                 ..Partition::default()
             },
-            decisions: Vec::new(),
+            ..Survey::default()
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{Error, Head, Repo, Snapshot, Until, snapshot::Quarantine};
+use super::{Error, Head, Repo, Snapshot, Until, bench::Quarantine};
 use crate::model::{Change, DeltaEntry, Digest, Oid, RepoPath, json::Value};
 
 /// Beyond so many paths no patch id is asked for.
@@ -108,7 +108,7 @@ impl Repo {
     /// Returns what differs from the subject of a root to that of a snapshot.
     pub fn diff_from(&self, root: Oid, snapshot: &Snapshot) -> Result<Vec<DeltaEntry>, Error> {
         let reader = match snapshot.objects() {
-            Some(objects) => &self.over(objects)?,
+            Some(objects) => &self.over(objects),
             None => self,
         };
         reader.diff_subjects(Some(root), Some(snapshot.root))
@@ -196,6 +196,8 @@ impl Repo {
             "--stdin",
             "--no-messages",
             "--name-only",
+            // Without it one head of another history would end the child for all.
+            "--allow-unrelated-histories",
         ];
         let lines: String = heads
             .iter()
@@ -205,7 +207,7 @@ impl Repo {
         let output = git
             .env("GIT_OBJECT_DIRECTORY", quarantine.objects())
             .output()?;
-        let reader = self.over(quarantine.objects())?;
+        let reader = self.over(quarantine.objects());
         let mut items = output.split(|c| *c == 0);
         let mut subjects = Vec::new();
         for _ in heads {

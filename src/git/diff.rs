@@ -19,12 +19,28 @@ impl Repo {
         old: Option<Oid>,
         new: Option<Oid>,
     ) -> Result<Vec<DeltaEntry>, Error> {
+        self.diff_roots((old, new), |name| name != OWN)
+    }
+
+    /// The same with what lies in `.operator`.
+    pub(super) fn diff_trees(
+        &self,
+        old: Option<Oid>,
+        new: Option<Oid>,
+    ) -> Result<Vec<DeltaEntry>, Error> {
+        self.diff_roots((old, new), |_| true)
+    }
+
+    fn diff_roots(
+        &self,
+        (old, new): (Option<Oid>, Option<Oid>),
+        wanted: impl Fn(&[u8]) -> bool,
+    ) -> Result<Vec<DeltaEntry>, Error> {
         let mut found = Vec::new();
         if old != new {
             let old = self.named(old)?;
             let new = self.named(new)?;
-            let names = merged_names(&old, &new).filter(|name| *name != OWN);
-            for name in names {
+            for name in merged_names(&old, &new).filter(|name| wanted(name)) {
                 let sides = (side(&old, name), side(&new, name));
                 self.diff_at(name.to_owned(), sides, &mut found)?;
             }

@@ -104,6 +104,30 @@ impl Tree {
         path: &(impl AsRef<OsStr> + ?Sized),
         limit: u64,
     ) -> Result<Option<Vec<u8>>, FileError> {
+        let Some(file) = self.open_file(path)? else {
+            return Ok(None);
+        };
+        let whole = self.top.join(path.as_ref());
+        let mut bytes = Vec::new();
+        let failed = |source| FileError::Io {
+            verb: "read",
+            path: whole.clone(),
+            source,
+        };
+        file.take(limit + 1)
+            .read_to_end(&mut bytes)
+            .map_err(failed)?;
+        if bytes.len() as u64 > limit {
+            return Err(FileError::TooLarge(whole, limit));
+        }
+        Ok(Some(bytes))
+    }
+
+    /// Opens the regular file at `path` to be read; `None` where there is none.
+    pub fn open_file(
+        &self,
+        path: &(impl AsRef<OsStr> + ?Sized),
+    ) -> Result<Option<File>, FileError> {
         let path = path.as_ref();
         let Some((dir, name)) = self.parent(path, Missing::Leave)? else {
             return Ok(None);
@@ -118,20 +142,7 @@ impl Tree {
         let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
         let fd =
             openat(&dir, name, flags, Mode::empty()).map_err(|errno| io("open", &whole, errno))?;
-        let mut bytes = Vec::new();
-        let failed = |source| FileError::Io {
-            verb: "read",
-            path: whole.clone(),
-            source,
-        };
-        File::from(fd)
-            .take(limit + 1)
-            .read_to_end(&mut bytes)
-            .map_err(failed)?;
-        if bytes.len() as u64 > limit {
-            return Err(FileError::TooLarge(whole, limit));
-        }
-        Ok(Some(bytes))
+        Ok(Some(File::from(fd)))
     }
 
     /// Replaces or creates the file at `path` in one step, making missing directories on the way.
@@ -235,6 +246,17 @@ impl Tree {
     pub fn make_directory(&self, path: &(impl AsRef<OsStr> + ?Sized)) -> Result<(), FileError> {
         let path = path.as_ref();
         self.parent(&inside(path), Missing::Create).map(|_| ())
+    }
+
+    /// Opens the directory at `path` as a tree of its own; `None` where there is none.
+    pub fn below(&self, path: &(impl AsRef<OsStr> + ?Sized)) -> Result<Option<Self>, FileError> {
+        let path = path.as_ref();
+        let inside = inside(path);
+        let found = self.parent(&inside, Missing::Leave)?;
+        Ok(found.map(|(fd, _)| Self {
+            top: self.top.join(path),
+            fd,
+        }))
     }
 
     /// Returns the names in the directory at `path`, sorted; none where it is not there.

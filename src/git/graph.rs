@@ -3,6 +3,9 @@ use gix::commitgraph::Graph;
 use super::{Error, Repo, object};
 use crate::model::Oid;
 
+/// How many commits are kept in mind: one command asks about the newest again and again.
+const MOST_KNOWN: usize = 10_000;
+
 /// A commit's place in history.
 pub(crate) struct Node {
     pub(crate) parents: Vec<Oid>,
@@ -33,7 +36,18 @@ impl<'repo> History<'repo> {
         if let Some(node) = self.graphed(id) {
             return Ok(node);
         }
+        if let Some((parents, time)) = self.repo.known.borrow().get(&id) {
+            return Ok(Node {
+                parents: parents.clone(),
+                time: *time,
+                generation: None,
+            });
+        }
         let commit = self.repo.commit(id)?;
+        let mut known = self.repo.known.borrow_mut();
+        if known.len() < MOST_KNOWN {
+            known.insert(id, (commit.parents.clone(), commit.committer_time));
+        }
         Ok(Node {
             parents: commit.parents,
             time: commit.committer_time,

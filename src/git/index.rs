@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use gix::index::entry::Flags;
 
-use super::{Error, Repo, snapshot::Until};
+use super::{Error, Repo, Until};
 use crate::model::RepoPath;
 
 /// What the index keeps git from looking at.

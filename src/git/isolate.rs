@@ -3,11 +3,13 @@
 
 use std::{
     fs,
-    os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
 };
 
-use super::{Error, HashKind, Location, NewCommit, ObjectKind, Repo, Role, Snapshot, Verify};
+use super::{
+    Error, HashKind, Location, NewCommit, ObjectKind, Repo, Role, Snapshot, Verify,
+    bench::alternate,
+};
 use crate::model::{DeltaEntry, Oid};
 
 /// The settings of a repository that decide what bytes a checkout writes.
@@ -83,8 +85,7 @@ impl Repo {
         let mut alternates = Vec::new();
         let own = self.common_dir().join("objects");
         for objects in layout.objects.into_iter().chain([own.as_path()]) {
-            alternates.extend_from_slice(objects.as_os_str().as_bytes());
-            alternates.push(b'\n');
+            alternates.extend(alternate(objects));
         }
         let attributes = fs::read(self.common_dir().join("info/attributes")).unwrap_or_default();
         let files: [(PathBuf, Vec<u8>); 4] = [

@@ -1,7 +1,10 @@
 //! Any kind of thing at a path of a working tree: looked at, put there, taken away, links never
 //! followed.
 
-use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
+use std::{
+    ffi::{OsStr, OsString},
+    os::{fd::OwnedFd, unix::ffi::OsStrExt as _},
+};
 
 use nix::{
     errno::Errno,
@@ -31,6 +34,11 @@ pub enum Lay<'a> {
         bytes: &'a [u8],
         executable: bool,
     },
+    /// A file with exactly these permissions.
+    Exact {
+        bytes: &'a [u8],
+        mode: u32,
+    },
     /// A symbolic link with this target.
     Link(&'a [u8]),
 }
@@ -42,16 +50,50 @@ impl Stat {
     }
 }
 
+/// The directory that was looked into last, kept open for its other files.
+#[derive(Debug, Default)]
+pub struct Near(Option<(OsString, OwnedFd)>);
+
 impl Tree {
     /// Looks at a path; `None` where nothing lies, also where a link or a file stands on the way.
     pub fn stat(&self, path: &(impl AsRef<OsStr> + ?Sized)) -> Result<Option<Stat>, FileError> {
+        self.stat_near(path, &mut Near::default())
+    }
+
+    /// The same for many paths of few directories: each is looked for once.
+    pub fn stat_near(
+        &self,
+        path: &(impl AsRef<OsStr> + ?Sized),
+        near: &mut Near,
+    ) -> Result<Option<Stat>, FileError> {
         let path = path.as_ref();
+        let bytes = path.as_bytes();
+        let (above, name) = match bytes.iter().rposition(|byte| *byte == b'/') {
+            Some(slash) => (&bytes[..slash], &bytes[slash + 1..]),
+            None => (&bytes[..0], bytes),
+        };
+        let is_same = |(dir, _): &&(OsString, OwnedFd)| dir.as_bytes() == above;
+        let known = near.0.as_ref().filter(is_same).filter(|_| !name.is_empty());
+        if let Some((_, dir)) = known {
+            return self.stat_in(dir, OsStr::from_bytes(name), path);
+        }
         let (dir, name) = match self.parent(path, Missing::Leave) {
             Ok(Some(found)) => found,
             Ok(None) | Err(FileError::Link(_) | FileError::NotADirectory(_)) => return Ok(None),
             Err(error) => return Err(error),
         };
-        match fstatat(&dir, name, AtFlags::AT_SYMLINK_NOFOLLOW) {
+        let stat = self.stat_in(&dir, name, path);
+        near.0 = Some((OsStr::from_bytes(above).to_owned(), dir));
+        stat
+    }
+
+    fn stat_in(
+        &self,
+        dir: &OwnedFd,
+        name: &OsStr,
+        path: &OsStr,
+    ) -> Result<Option<Stat>, FileError> {
+        match fstatat(dir, name, AtFlags::AT_SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat_of(&stat))),
             Err(Errno::ENOENT | Errno::ENAMETOOLONG) => Ok(None),
             Err(errno) => Err(io("look at", &self.whole(path), errno)),
@@ -91,13 +133,14 @@ impl Tree {
                     Some(bits) => temporary.allow(bits, &whole)?,
                     None => temporary,
                 };
-                temporary
-                    .fill(&dir, name, bytes)
-                    .map_err(|source| FileError::Io {
-                        verb: "write",
-                        path: whole,
-                        source,
-                    })
+                let written = temporary.fill(&dir, name, bytes);
+                written.map_err(|source| not_written(whole, source))
+            }
+            Lay::Exact { bytes, mode } => {
+                let bits = bits(mode);
+                let temporary = self.temporary(&dir, &whole, bits)?.allow(bits, &whole)?;
+                let written = temporary.fill(&dir, name, bytes);
+                written.map_err(|source| not_written(whole, source))
             }
             Lay::Link(target) => {
                 let _ = unlinkat(&dir, name, UnlinkatFlags::NoRemoveDir);
@@ -134,7 +177,19 @@ fn permissions(old: u32, executable: bool) -> Mode {
         true => old | ((old & 0o444) >> 2),
         false => old & !0o111,
     };
-    Mode::from_bits_truncate((bits & 0o777) as nix::libc::mode_t)
+    self::bits(bits)
+}
+
+fn bits(mode: u32) -> Mode {
+    Mode::from_bits_truncate((mode & 0o777) as nix::libc::mode_t)
+}
+
+fn not_written(path: std::path::PathBuf, source: std::io::Error) -> FileError {
+    FileError::Io {
+        verb: "write",
+        path,
+        source,
+    }
 }
 
 #[expect(
@@ -167,7 +222,7 @@ mod tests {
 
     use assert_fs::{TempDir, prelude::*};
 
-    use super::{Lay, Lies, Tree};
+    use super::{Lay, Lies, Near, Tree};
 
     fn file(bytes: &[u8]) -> Lay<'_> {
         Lay::File {
@@ -206,6 +261,35 @@ mod tests {
         assert!(tree.lay("dir/x", file(b"no")).is_err());
         assert!(tree.unlay("dir/x").is_err());
         other.child("x").assert("keep");
+    }
+
+    #[test]
+    fn many_files_of_one_directory_are_looked_at_in_it() {
+        let dir = TempDir::new().unwrap();
+        let other = TempDir::new().unwrap();
+        other.child("x").write_str("keep").unwrap();
+        symlink(other.path(), dir.child("link").path()).unwrap();
+        for name in ["x", "d/x", "d/y", "d/e/x", "de/x"] {
+            dir.child(name).write_str(name).unwrap();
+        }
+        let tree = Tree::open(dir.path()).unwrap();
+        let mut near = Near::default();
+        for (path, size) in [
+            ("d/x", Some(3)),
+            ("d/y", Some(3)),
+            ("d/z", None),
+            ("x", Some(1)),
+            ("y", None),
+            ("d/e/x", Some(5)),
+            ("link/x", None),
+            ("x/x", None),
+            ("de/x", Some(4)),
+            ("none/x", None),
+            ("de/x", Some(4)),
+        ] {
+            let stat = tree.stat_near(path, &mut near).unwrap();
+            assert_eq!(stat.map(|stat| stat.size), size, "{path}");
+        }
     }
 
     #[test]

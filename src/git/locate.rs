@@ -38,14 +38,13 @@ pub fn locate(start: &Path, env: &Env) -> Result<Option<Location>, Error> {
     }
     let start = real(start)?;
     let ceiling = ceiling(&start, env);
-    let device = stat(&start)?.map(|meta| meta.dev());
+    let mut device = None;
     for dir in start.ancestors() {
         if ceiling.as_deref() == Some(dir) && dir != start {
             return Ok(None);
         }
-        if stat(dir)?.map(|meta| meta.dev()) != device
-            && !env.flag("GIT_DISCOVERY_ACROSS_FILESYSTEM")
-        {
+        let here = stat(dir)?.map(|meta| meta.dev());
+        if *device.get_or_insert(here) != here && !env.flag("GIT_DISCOVERY_ACROSS_FILESYSTEM") {
             return Ok(None);
         }
         if let Some(location) = in_dir(dir, env)? {
@@ -72,9 +71,14 @@ fn in_dir(dir: &Path, env: &Env) -> Result<Option<Location>, Error> {
             owner::check(&[&dot_git, dir, &location.git_dir], dir, env)?;
             return Ok(Some(location));
         }
-        if !is_empty_dir(&dot_git)? {
-            let git_dir = real(&dot_git)?;
-            check(&git_dir, &git_dir)?;
+        // `dir` holds no link, so only `.git` itself may be one.
+        let git_dir = match fs::symlink_metadata(&dot_git).is_ok_and(|own| !own.is_symlink()) {
+            true => dot_git.clone(),
+            false => real(&dot_git)?,
+        };
+        let whole = check(&git_dir, &git_dir);
+        if whole.is_ok() || !is_empty_dir(&dot_git)? {
+            whole?;
             let location = discovered(dir, git_dir, env)?;
             owner::check(&[dir, &location.git_dir], dir, env)?;
             return Ok(Some(location));
@@ -308,10 +312,6 @@ fn stat(path: &Path) -> Result<Option<fs::Metadata>, Error> {
 }
 
 fn is_empty_dir(path: &Path) -> Result<bool, Error> {
-    // A directory that holds HEAD is the common case and costs one stat.
-    if path.join("HEAD").exists() {
-        return Ok(false);
-    }
     let mut entries = fs::read_dir(path).map_err(Error::read(path))?;
     Ok(entries.next().is_none())
 }

@@ -11,12 +11,38 @@ pub struct Notes {
     blobs: BTreeMap<Oid, Vec<Oid>>,
     /// What else lies in the tree; kept as it is.
     others: Vec<(Vec<u8>, TreeEntry)>,
+    /// What the next commit of them stands on.
+    parent: Option<Oid>,
+}
+
+/// What a tree that is gone means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lost {
+    /// An error.
+    Told,
+    /// Its notes are left out.
+    Left,
 }
 
 impl Notes {
+    fn new(name: &str, tip: Option<Oid>) -> Self {
+        Self {
+            name: name.to_owned(),
+            tip,
+            blobs: BTreeMap::new(),
+            others: Vec::new(),
+            parent: None,
+        }
+    }
+
     /// Returns the objects that have a note, sorted by id.
     pub fn objects(&self) -> impl Iterator<Item = Oid> + '_ {
         self.blobs.keys().copied()
+    }
+
+    /// Says whether they are all that the ref holds, and not what is left of it.
+    pub fn is_whole(&self) -> bool {
+        self.parent == self.tip
     }
 
     /// Returns the commit the notes were read from.
@@ -28,16 +54,33 @@ impl Notes {
 impl Repo {
     /// Reads which objects have notes under the ref `name`, in any fan-out, also a mixed one.
     pub fn notes(&self, name: &str) -> Result<Notes, Error> {
-        let mut notes = Notes {
-            name: name.to_owned(),
-            tip: self.read_ref(name)?,
-            blobs: BTreeMap::new(),
-            others: Vec::new(),
-        };
+        let mut notes = Notes::new(name, self.read_ref(name)?);
+        notes.parent = notes.tip;
         if let Some(tip) = notes.tip {
             let tree = self.commit(tip)?.tree;
-            self.collect_notes(tree, Vec::new(), &mut notes)?;
+            self.collect_notes((tree, Vec::new()), &mut notes, Lost::Told)?;
         }
+        Ok(notes)
+    }
+
+    /// Reads the notes under the ref `name` that are left where objects of it are gone, as after a
+    /// `git gc --prune=now` beside a writer (git-gc(1)). The next commit of them stands on nothing, for
+    /// what it would stand on may be gone too.
+    pub fn notes_left(&self, name: &str) -> Result<Notes, Error> {
+        let mut notes = Notes::new(name, self.read_ref(name)?);
+        let Some(tip) = notes.tip else {
+            return Ok(notes);
+        };
+        match self.commit(tip) {
+            Ok(commit) => self.collect_notes((commit.tree, Vec::new()), &mut notes, Lost::Left)?,
+            Err(Error::MissingObject { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        for blobs in notes.blobs.values_mut() {
+            blobs.retain(|blob| self.has(*blob));
+        }
+        notes.blobs.retain(|_, blobs| !blobs.is_empty());
+        notes.others.retain(|(_, entry)| self.has(entry.id));
         Ok(notes)
     }
 
@@ -54,7 +97,8 @@ impl Repo {
     }
 
     /// Sets (or, with `None`, removes) many notes by one commit, in git's own fan-out, if the ref is
-    /// still what `notes` was read from. What changes nothing makes no commit.
+    /// still what `notes` was read from. What changes nothing makes no commit, unless they are what was
+    /// left of a ref.
     pub fn write_notes(
         &self,
         notes: &Notes,
@@ -71,11 +115,11 @@ impl Repo {
                 }
             }
         }
-        if blobs == notes.blobs {
+        if blobs == notes.blobs && notes.is_whole() {
             return Ok(Swapped::Done);
         }
         let tree = self.write_notes_tree(blobs, &notes.others)?;
-        let parents: Vec<Oid> = notes.tip.into_iter().collect();
+        let parents: Vec<Oid> = notes.parent.into_iter().collect();
         let bytes = commit.bytes(tree, &parents);
         let new = self.write_object(ObjectKind::Commit, &bytes, Verify::No)?;
         self.swap_ref(Swap {
@@ -87,8 +131,17 @@ impl Repo {
         })
     }
 
-    fn collect_notes(&self, tree: Oid, path: Vec<u8>, notes: &mut Notes) -> Result<(), Error> {
-        for entry in self.tree(tree)? {
+    fn collect_notes(
+        &self,
+        (tree, path): (Oid, Vec<u8>),
+        notes: &mut Notes,
+        lost: Lost,
+    ) -> Result<(), Error> {
+        let entries = match self.tree(tree) {
+            Err(Error::MissingObject { .. }) if lost == Lost::Left => return Ok(()),
+            read => read?,
+        };
+        for entry in entries {
             let name = [path.as_slice(), &entry.name].concat();
             let hex: Vec<u8> = name.iter().copied().filter(|c| *c != b'/').collect();
             let object = std::str::from_utf8(&hex)
@@ -101,7 +154,7 @@ impl Repo {
                 }
                 _ if is_fan && hex.len() < self.hash_kind().hex_len() => {
                     let path = [name.as_slice(), b"/"].concat();
-                    self.collect_notes(entry.id, path, notes)?;
+                    self.collect_notes((entry.id, path), notes, lost)?;
                 }
                 _ => notes.others.push((name, entry)),
             }

@@ -139,6 +139,23 @@ pub(crate) fn gix_of(id: Oid) -> gix::ObjectId {
     gix::ObjectId::from_bytes_or_panic(id.as_bytes())
 }
 
+/// Reads an object of what `odb` knows of.
+pub(super) fn find(odb: &gix::odb::Handle, id: Oid) -> Result<Object, Error> {
+    let mut bytes = Vec::new();
+    let found = gix::objs::Find::try_find(odb, &gix_of(id), &mut bytes);
+    let kind = match found {
+        Ok(Some(data)) => ObjectKind::from_gix(data.kind),
+        Ok(None) => return Err(Error::MissingObject { id }),
+        Err(error) => {
+            return Err(Error::Object {
+                id,
+                reason: super::config::shown(&error),
+            });
+        }
+    };
+    Ok(Object { kind, bytes })
+}
+
 impl Repo {
     /// Returns the id an object has or would have, without writing it; see [`HashKind::hash`].
     pub fn hash(&self, kind: ObjectKind, bytes: &[u8]) -> Oid {
@@ -153,14 +170,16 @@ impl Repo {
         let path = self.loose_path(id);
         match fs::metadata(path) {
             Ok(meta) => meta.len() > 0,
-            Err(_) => gix::objs::Exists::exists(&*self.odb.borrow(), &gix_of(id)),
+            Err(_) => self
+                .odb()
+                .is_ok_and(|odb| gix::objs::Exists::exists(&*odb, &gix_of(id))),
         }
     }
 
     /// Returns an object's kind and size without decoding it.
     pub fn header(&self, id: Oid) -> Result<(ObjectKind, u64), Error> {
         self.check_len(id)?;
-        let found = self.odb.borrow().header(gix_of(id));
+        let found = self.odb()?.header(gix_of(id));
         match found {
             Ok(header) => Ok((ObjectKind::from_gix(header.kind()), header.size())),
             Err(_) => {
@@ -179,7 +198,7 @@ impl Repo {
         if let Some(object) = self.overlay.borrow().get(&id) {
             return Ok(object.clone());
         }
-        self.reopen()?;
+        self.reopen();
         match self.read_once(id) {
             Err(Error::MissingObject { id }) if self.is_partial() => Err(Error::Promised { id }),
             other => other,
@@ -235,20 +254,7 @@ impl Repo {
     }
 
     fn read_once(&self, id: Oid) -> Result<Object, Error> {
-        let mut bytes = Vec::new();
-        let odb = self.odb.borrow();
-        let found = gix::objs::Find::try_find(&*odb, &gix_of(id), &mut bytes);
-        let kind = match found {
-            Ok(Some(data)) => ObjectKind::from_gix(data.kind),
-            Ok(None) => return Err(Error::MissingObject { id }),
-            Err(error) => {
-                return Err(Error::Object {
-                    id,
-                    reason: super::config::shown(&error),
-                });
-            }
-        };
-        Ok(Object { kind, bytes })
+        find(&*self.odb()?, id)
     }
 
     fn check_len(&self, id: Oid) -> Result<(), Error> {

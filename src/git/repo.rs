@@ -3,10 +3,14 @@ use std::{
     collections::HashMap,
     fs,
     path::{Path, PathBuf},
+    rc::Rc,
 };
 
+use gix::odb::store::init::Slots;
+
 use super::{
-    Config, Env, Error, Identity, Location, Object, ObjectKind, Role, config, shared::Shared,
+    Config, Env, Error, Identity, Location, Object, ObjectKind, Role, bases::Bases, child, config,
+    shared::Shared,
 };
 use crate::model::Oid;
 
@@ -37,6 +41,8 @@ pub(crate) enum Children {
 pub(crate) struct Format {
     pub(crate) hash: HashKind,
     pub(crate) refs: RefStorage,
+    /// Whether every extension is one we know.
+    pub(crate) known: bool,
     pub(crate) shared: Shared,
 }
 
@@ -48,12 +54,16 @@ pub struct Repo {
     hash: HashKind,
     refs: RefStorage,
     /// Where objects are read; the repository's own but for a quarantine's reader.
-    objects: PathBuf,
+    pub(super) objects: PathBuf,
     pub(crate) shared: Shared,
-    pub(crate) odb: RefCell<gix::odb::Handle>,
+    /// Opened by the first read: a hook may need none.
+    odb: RefCell<Option<Rc<gix::odb::Handle>>>,
     /// Objects that are not written yet, or not again.
     pub(crate) overlay: RefCell<HashMap<Oid, Object>>,
+    /// Parents and times of commits that were walked over.
+    pub(crate) known: RefCell<HashMap<Oid, (Vec<Oid>, i64)>>,
     config: OnceCell<Config>,
+    git: OnceCell<Option<PathBuf>>,
 }
 
 impl HashKind {
@@ -82,13 +92,27 @@ impl Repo {
                 path: location.git_dir.clone(),
             });
         }
-        let path = location.common_dir.join("config");
-        Self::with(
-            location.clone(),
-            env.clone(),
-            Children::Allowed,
-            format(&path)?,
-        )
+        let format = format(&location.common_dir.join("config"))?;
+        let known = format.known;
+        let repo = Self::with(location.clone(), env.clone(), Children::Allowed, format)?;
+        if !known {
+            repo.ask_git()?;
+        }
+        Ok(repo)
+    }
+
+    /// Has git say whether it can read a repository with extensions that we do not know, before
+    /// anything is made in it.
+    fn ask_git(&self) -> Result<(), Error> {
+        let asked = self.git(["rev-parse", "--git-dir"]).read_only().output();
+        match asked {
+            Ok(_) => Ok(()),
+            Err(Error::Git { reason, .. }) => Err(Error::Invalid {
+                path: self.git_dir().to_owned(),
+                reason,
+            }),
+            Err(error) => Err(error),
+        }
     }
 
     pub(crate) fn with(
@@ -97,20 +121,29 @@ impl Repo {
         children: Children,
         format: Format,
     ) -> Result<Self, Error> {
-        let objects = location.common_dir.join("objects");
-        let odb = open_odb(&objects, &location, format.hash)?;
         Ok(Self {
-            objects,
+            objects: location.common_dir.join("objects"),
             location,
             env,
             children,
             hash: format.hash,
             refs: format.refs,
             shared: format.shared,
-            odb: RefCell::new(odb),
+            odb: RefCell::default(),
             overlay: RefCell::default(),
+            known: RefCell::default(),
             config: OnceCell::new(),
+            git: OnceCell::new(),
         })
+    }
+
+    /// Returns where git lies, as its children's PATH says.
+    pub(super) fn git_path(&self) -> Option<&Path> {
+        let found = self.git.get_or_init(|| {
+            let path = self.env.path("PATH")?;
+            child::find_program("git", path.as_os_str())
+        });
+        found.as_deref()
     }
 
     /// Returns where the repository lies.
@@ -234,9 +267,8 @@ impl Repo {
     }
 
     /// Opens the same repository over another directory of objects, which names its own as alternate.
-    pub(crate) fn over(&self, objects: &Path) -> Result<Self, Error> {
-        let odb = open_odb(objects, &self.location, self.hash)?;
-        Ok(Self {
+    pub(crate) fn over(&self, objects: &Path) -> Self {
+        Self {
             objects: objects.to_owned(),
             shared: self.shared,
             location: self.location.clone(),
@@ -244,10 +276,12 @@ impl Repo {
             children: self.children,
             hash: self.hash,
             refs: self.refs,
-            odb: RefCell::new(odb),
+            odb: RefCell::default(),
             overlay: RefCell::default(),
+            known: RefCell::default(),
             config: OnceCell::new(),
-        })
+            git: OnceCell::new(),
+        }
     }
 
     /// Holds these objects for reads that do not find them in the repository; nothing is written.
@@ -259,26 +293,51 @@ impl Repo {
     }
 
     /// Forgets what is known of packs, so that objects moved by somebody else are found.
-    pub fn reopen(&self) -> Result<(), Error> {
-        let odb = open_odb(&self.objects, &self.location, self.hash)?;
-        *self.odb.borrow_mut() = odb;
-        Ok(())
+    pub fn reopen(&self) {
+        self.odb.take();
+    }
+
+    /// Returns the objects, opened.
+    pub(super) fn odb(&self) -> Result<Rc<gix::odb::Handle>, Error> {
+        let mut odb = self.odb.borrow_mut();
+        if let Some(opened) = &*odb {
+            return Ok(Rc::clone(opened));
+        }
+        let opened = Rc::new(open_odb(&self.objects, &self.location, self.hash)?);
+        *odb = Some(Rc::clone(&opened));
+        Ok(opened)
     }
 }
 
-fn open_odb(
+/// How many packs an object database has a place for at least: a repack beside it churns them.
+const SLOTS: usize = 512;
+
+pub(super) fn open_odb(
     objects: &Path,
     location: &Location,
     hash: HashKind,
 ) -> Result<gix::odb::Handle, Error> {
-    let options = gix::odb::store::init::Options {
-        // The default is too few beside a repack that churns packs.
-        slots: gix::odb::store::init::Slots::Given(512),
-        current_dir: Some(location.git_dir.clone()),
-        ..Default::default()
+    let at = |slots| {
+        let options = gix::odb::store::init::Options {
+            slots,
+            current_dir: Some(location.git_dir.clone()),
+            ..Default::default()
+        };
+        gix::odb::at_opts(objects.to_owned(), hash.of_gix(), None, options)
     };
-    gix::odb::at_opts(objects.to_owned(), hash.of_gix(), None, options)
-        .map_err(Error::read(objects))
+    // A place for each pack, and for as many that a repack makes meanwhile.
+    let counted = at(Slots::AsNeededByDiskState {
+        multiplier: 2.0,
+        minimum: SLOTS,
+    });
+    // Packs of others that cannot be counted are told of when they are read.
+    let mut odb = counted
+        .or_else(|_| at(Slots::Given(SLOTS as u16)))
+        .map_err(Error::read(objects))?;
+    // A place that is used again for another pack would give it the other's bases.
+    odb.prevent_pack_unload();
+    odb.set_pack_cache(|| Box::new(Bases::default()));
+    Ok(odb)
 }
 
 /// Reads what git calls the repository format.
@@ -301,7 +360,8 @@ fn format(path: &Path) -> Result<Format, Error> {
     };
     let plain = file.string("extensions.refStorage");
     let plain = plain.is_none_or(|name| name.eq_ignore_ascii_case(b"files"));
-    let refs = match plain && (version == 0 || knows_extensions(&file)) {
+    let known = version == 0 || knows_extensions(&file);
+    let refs = match plain && known {
         true => RefStorage::Files,
         false => RefStorage::Commands,
     };
@@ -310,6 +370,7 @@ fn format(path: &Path) -> Result<Format, Error> {
     Ok(Format {
         hash,
         refs,
+        known,
         shared: Shared::parse(shared.as_deref()),
     })
 }

@@ -56,7 +56,7 @@ impl Repo {
             Ok(id) if digits.len() == self.hash_kind().hex_len() => id,
             _ => {
                 let prefix = gix::hash::Prefix::from_hex(digits).ok()?;
-                let found = self.odb.borrow().lookup_prefix(prefix, None).ok()??.ok()?;
+                let found = self.odb().ok()?.lookup_prefix(prefix, None).ok()??.ok()?;
                 super::object::oid_of(&found)
             }
         };

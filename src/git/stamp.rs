@@ -226,15 +226,28 @@ impl Repo {
     /// Returns the root commits of HEAD and the branches; `None` where history is cut off, or they
     /// could not be found in time.
     fn roots(&self, head: Option<Oid>, known: &[Oid], until: Until) -> Option<Vec<Oid>> {
-        if head.is_none() || self.is_shallow() {
+        let head = head?;
+        if self.is_shallow() {
             return None;
         }
-        if !known.is_empty() {
+        if self.still_begins(head, known) {
             return Some(known.to_vec());
         }
         self.root_commits(until)
             .ok()
             .filter(|roots| !roots.is_empty())
+    }
+
+    /// Says whether `known` may still be the root commits: they are there, and the history of `head`
+    /// does not begin with itself.
+    fn still_begins(&self, head: Oid, known: &[Oid]) -> bool {
+        let has_parents = || {
+            self.commit(head)
+                .is_ok_and(|commit| !commit.parents.is_empty())
+        };
+        !known.is_empty()
+            && known.iter().all(|root| self.has(*root))
+            && (known.contains(&head) || has_parents())
     }
 
     /// Looks for the root commits of HEAD and the branches.

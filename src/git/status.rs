@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use super::{Error, Repo, locate};
+use super::{Error, Repo, Running, locate};
 use crate::model::{Oid, RepoPath};
 
 /// One path that differs from HEAD, from the index, or that git does not track.
@@ -53,18 +53,44 @@ impl StatusEntry {
     }
 }
 
+/// A git that looks at the working tree.
+#[must_use = "call entries()"]
+pub struct Status<'repo> {
+    repo: &'repo Repo,
+    top: &'repo Path,
+    child: Running,
+}
+
+impl Status<'_> {
+    /// Waits for its end and returns what it says.
+    pub fn entries(self) -> Result<Vec<StatusEntry>, Error> {
+        let output = self.child.output()?;
+        let mut entries = parse(&output).ok_or_else(|| Error::Git {
+            command: "status".to_owned(),
+            reason: "its output is in no form we know".to_owned(),
+        })?;
+        entries.retain(|entry| !self.repo.is_worktree(self.top, entry));
+        Ok(entries)
+    }
+}
+
 impl Repo {
     /// Returns what git says of the working tree, by one child; no setting of the user's changes it.
     ///
     /// Linked worktrees of this repository that lie inside the tree are left out.
     pub fn status(&self) -> Result<Vec<StatusEntry>, Error> {
+        self.start_status()?.entries()
+    }
+
+    /// Starts the child of [`Self::status`]; it looks at the working tree while the caller goes on.
+    pub fn start_status(&self) -> Result<Status<'_>, Error> {
         let Some(top) = self.top() else {
             return Err(Error::Git {
                 command: "status".to_owned(),
                 reason: format!("'{}' has no working tree", self.git_dir().display()),
             });
         };
-        let output = self
+        let child = self
             .git([
                 "-c",
                 "status.renames=false",
@@ -83,13 +109,12 @@ impl Repo {
                 "--ignore-submodules=none",
             ])
             .read_only()
-            .output()?;
-        let mut entries = parse(&output).ok_or_else(|| Error::Git {
-            command: "status".to_owned(),
-            reason: "its output is in no form we know".to_owned(),
-        })?;
-        entries.retain(|entry| !self.is_worktree(top, entry));
-        Ok(entries)
+            .start()?;
+        Ok(Status {
+            repo: self,
+            top,
+            child,
+        })
     }
 
     pub(super) fn is_worktree(&self, top: &Path, entry: &StatusEntry) -> bool {
@@ -114,11 +139,11 @@ pub(super) fn parse(output: &[u8]) -> Option<Vec<StatusEntry>> {
             _ => return None,
         };
         entries.push(match kind {
-            b'1' => tracked(rest, 0)?,
+            b'1' => tracked::<7>(rest)?,
             b'2' => {
                 // The path a rename came from is a record of its own.
                 records.next()?;
-                tracked(rest, 1)?
+                tracked::<8>(rest)?
             }
             b'u' => unmerged(rest)?,
             b'?' => StatusEntry {
@@ -132,51 +157,52 @@ pub(super) fn parse(output: &[u8]) -> Option<Vec<StatusEntry>> {
     Some(entries)
 }
 
-/// `XY sub mH mI mW hH hI [score] path`
-fn tracked(record: &[u8], scores: usize) -> Option<StatusEntry> {
-    let (fields, path) = fields(record, 7 + scores)?;
-    let [staged, unstaged] = fields[0].as_bytes().try_into().ok()?;
+/// `XY sub mH mI mW hH hI path`, and a score before the path of a rename.
+fn tracked<const FIELDS: usize>(record: &[u8]) -> Option<StatusEntry> {
+    let (fields, path) = fields::<FIELDS>(record)?;
+    let [staged, unstaged] = fields[0].try_into().ok()?;
     Some(StatusEntry {
         path,
         change: Change::Tracked {
             staged,
             unstaged,
             submodule: submodule(fields[1])?,
-            modes: modes(&fields[2..5])?,
-            ids: ids(&fields[5..7])?,
+            modes: [mode(fields[2])?, mode(fields[3])?, mode(fields[4])?],
+            ids: [Oid::from_hex(fields[5])?, Oid::from_hex(fields[6])?],
         },
     })
 }
 
 /// `XY sub m1 m2 m3 mW h1 h2 h3 path`
 fn unmerged(record: &[u8]) -> Option<StatusEntry> {
-    let (fields, path) = fields(record, 9)?;
+    let (fields, path) = fields::<9>(record)?;
+    let [m1, m2, m3, worktree] = [2, 3, 4, 5].map(|at| mode(fields[at]));
+    let [h1, h2, h3] = [6, 7, 8].map(|at| Oid::from_hex(fields[at]));
     Some(StatusEntry {
         path,
         change: Change::Unmerged {
-            sides: fields[0].as_bytes().try_into().ok()?,
+            sides: fields[0].try_into().ok()?,
             submodule: submodule(fields[1])?,
-            modes: modes(&fields[2..6])?,
-            ids: ids(&fields[6..9])?,
+            modes: [m1?, m2?, m3?, worktree?],
+            ids: [h1?, h2?, h3?],
         },
     })
 }
 
-/// Splits off `count` fields; the path is the rest, whatever bytes it has.
-fn fields(record: &[u8], count: usize) -> Option<(Vec<&str>, RepoPath)> {
-    let mut parts = record.splitn(count + 1, |c| *c == b' ');
-    let fields: Option<Vec<&str>> = parts
-        .by_ref()
-        .take(count)
-        .map(|part| std::str::from_utf8(part).ok())
-        .collect();
-    let path = parts.next().filter(|path| !path.is_empty())?;
-    Some((fields?, RepoPath::new(path)))
+/// Splits off `N` fields; the path is the rest, whatever bytes it has.
+fn fields<const N: usize>(record: &[u8]) -> Option<([&[u8]; N], RepoPath)> {
+    let mut fields = [&record[..0]; N];
+    let mut rest = record;
+    for field in &mut fields {
+        let end = rest.iter().position(|byte| *byte == b' ')?;
+        (*field, rest) = (&rest[..end], &rest[end + 1..]);
+    }
+    (!rest.is_empty()).then(|| (fields, RepoPath::new(rest)))
 }
 
 /// `N...` or `S<c><m><u>`
-fn submodule(field: &str) -> Option<Option<Submodule>> {
-    match field.as_bytes() {
+fn submodule(field: &[u8]) -> Option<Option<Submodule>> {
+    match field {
         b"N..." => Some(None),
         [b'S', commit, modified, untracked] => Some(Some(Submodule {
             commit: *commit == b'C',
@@ -187,17 +213,14 @@ fn submodule(field: &str) -> Option<Option<Submodule>> {
     }
 }
 
-fn modes<const N: usize>(fields: &[&str]) -> Option<[u32; N]> {
-    let modes: Option<Vec<u32>> = fields
-        .iter()
-        .map(|field| u32::from_str_radix(field, 8).ok())
-        .collect();
-    modes?.try_into().ok()
-}
-
-fn ids<const N: usize>(fields: &[&str]) -> Option<[Oid; N]> {
-    let ids: Option<Vec<Oid>> = fields.iter().map(|field| field.parse().ok()).collect();
-    ids?.try_into().ok()
+fn mode(field: &[u8]) -> Option<u32> {
+    if !(1..=6).contains(&field.len()) {
+        return None;
+    }
+    field.iter().try_fold(0, |mode, byte| match byte {
+        b'0'..=b'7' => Some(mode << 3 | u32::from(byte - b'0')),
+        _ => None,
+    })
 }
 
 #[cfg(test)]

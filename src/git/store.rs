@@ -38,6 +38,7 @@ impl Repo {
         let format = Format {
             hash: HashKind::Sha1,
             refs: RefStorage::Files,
+            known: true,
             shared: Shared::No,
         };
         Self::with(location, Env::default(), Children::Never, format)

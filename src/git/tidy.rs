@@ -49,8 +49,14 @@ impl Repo {
         let args = args.into_iter().map(Into::into).chain([pack]);
         self.git(args.collect::<Vec<_>>()).stdin(found).output()?;
         self.git(["prune-packed", "--quiet"]).output()?;
-        self.reopen()?;
+        self.reopen();
         Ok(objects)
+    }
+
+    /// Says whether every object that the ref `name` leads to is here.
+    pub fn is_connected(&self, name: &str) -> Result<bool, Error> {
+        let list = ["rev-list", "--objects", "--quiet", name];
+        Ok(self.git(list).read_only().run()?.code == 0)
     }
 
     /// Removes temporary files in the object store whose writers are dead, as of `now` (ms since 1970);

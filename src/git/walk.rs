@@ -1,5 +1,5 @@
 use std::{
-    collections::{BinaryHeap, HashMap, HashSet},
+    collections::{BinaryHeap, HashMap, HashSet, VecDeque},
     fs,
 };
 
@@ -51,6 +51,38 @@ impl Repo {
             walk.add(*tip)?;
         }
         Ok(walk)
+    }
+
+    /// Walks all that `tip` reaches, in no order but near commits first, reading no more of a commit than
+    /// its parents.
+    pub fn reached(&self, tip: Oid) -> Result<Reached<'_>, Error> {
+        Ok(Reached {
+            history: History::new(self),
+            cut: self.cut_off()?,
+            seen: HashSet::from([tip]),
+            queue: VecDeque::from([tip]),
+            at_cut: false,
+        })
+    }
+
+    /// Returns the commits without parents that HEAD and the branches reach.
+    pub fn roots_reached(&self) -> Result<Vec<Oid>, Error> {
+        let branches = self.list_refs("refs/heads/")?;
+        let mut queue: Vec<Oid> = branches.into_iter().map(|(_, tip)| tip).collect();
+        queue.extend(self.head()?.commit());
+        let history = History::new(self);
+        let mut seen: HashSet<Oid> = queue.iter().copied().collect();
+        let mut roots = Vec::new();
+        while let Some(id) = queue.pop() {
+            let parents = history.node(id)?.parents;
+            if parents.is_empty() {
+                roots.push(id);
+            }
+            queue.extend(parents.into_iter().filter(|parent| seen.insert(*parent)));
+        }
+        roots.sort_unstable();
+        roots.dedup();
+        Ok(roots)
     }
 
     /// Returns what `tips` reach and `hide` does not, newest first.
@@ -133,6 +165,39 @@ impl Repo {
         }
         painter.run()?;
         Ok(painter.result())
+    }
+}
+
+/// What one commit reaches, found as far as it is asked for.
+pub struct Reached<'repo> {
+    history: History<'repo>,
+    cut: HashSet<Oid>,
+    seen: HashSet<Oid>,
+    queue: VecDeque<Oid>,
+    at_cut: bool,
+}
+
+impl Reached<'_> {
+    /// Says whether a commit is reached.
+    pub fn holds(&mut self, id: Oid) -> Result<Ancestry, Error> {
+        while !self.seen.contains(&id) {
+            let Some(next) = self.queue.pop_front() else {
+                return Ok(match self.at_cut {
+                    true => Ancestry::Undecidable,
+                    false => Ancestry::No,
+                });
+            };
+            if self.cut.contains(&next) {
+                self.at_cut = true;
+                continue;
+            }
+            for parent in self.history.node(next)?.parents {
+                if self.seen.insert(parent) {
+                    self.queue.push_back(parent);
+                }
+            }
+        }
+        Ok(Ancestry::Yes)
     }
 }
 

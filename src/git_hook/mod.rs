@@ -14,6 +14,7 @@ use std::ffi::OsString;
 
 use crate::{
     git::HOOK_GUARD,
+    setup::{PROBE, probe_answer},
     store::{Store, Wait},
     ui::{self, Context, Exit, Failure, Options, one_line},
 };
@@ -21,10 +22,15 @@ use crate::{
 /// Answers the git hook `name`, which git called with `args`.
 pub fn run(name: &str, args: &[OsString], options: Options) -> Exit {
     let context = Context::new(options);
-    if context.env().var(HOOK_GUARD).is_some() {
+    let is_set = |name| context.env().var(name).is_some();
+    let is_probe = is_set(PROBE);
+    if is_set(HOOK_GUARD) && !is_probe {
         return Exit::Done;
     }
-    let outcome = ui::caught(|| answer(name, args, &context));
+    let outcome = ui::caught(|| match is_probe {
+        true => context.ui.line(probe_answer(name)).map(|()| Exit::Done),
+        false => answer(name, args, &context),
+    });
     // Nobody reads the stdout of a hook; what the ledger had to say goes to stderr.
     let finished = context.finish();
     outcome

@@ -8,7 +8,7 @@ use crate::{
 pub(super) fn answer(args: &[&str], store: &Store, context: &Context) -> Result<(), Failure> {
     drain(store, context)?;
     if args.get(2) == Some(&"1") {
-        hint::give(store, context);
+        hint::give(hint::After::Checkout, store, context);
     }
     Ok(())
 }

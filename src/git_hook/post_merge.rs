@@ -6,6 +6,6 @@ use crate::{
 
 pub(super) fn answer(store: &Store, context: &Context) -> Result<(), Failure> {
     drain(store, context)?;
-    hint::give(store, context);
+    hint::give(hint::After::Merge, store, context);
     Ok(())
 }

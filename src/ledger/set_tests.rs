@@ -27,22 +27,12 @@ fn draft(body: Body) -> Draft {
 }
 
 fn verdict(outcome: Outcome, opened: Opened, after: &[&Record]) -> Draft {
-    let mut draft = draft(Body::Verdict(Box::new(Verdict {
+    let mut draft = draft(Body::Verdict(Box::new(Verdict::new(
         outcome,
-        class: Class::Asserted,
-        evidence: Evidence::of(b"e"),
-        stamp: Stamp::NoVcs,
-        head: None,
-        subject: None,
-        delta: None,
-        change: None,
-        taints: Vec::new(),
-        repo: None,
-        run: None,
-        definition: None,
-        of: None,
-        import: None,
-    })));
+        Class::Asserted,
+        Evidence::of(b"e"),
+        Stamp::NoVcs,
+    ))));
     draft.criterion = Some(Criterion::new("c").unwrap());
     draft.opened = opened;
     draft.after = after.iter().map(|record| record.id).collect();

@@ -42,26 +42,23 @@ impl Ledger {
         newest.into_values().collect()
     }
 
-    /// Says whether a verdict answers the task as it was last opened: it names a newest opening, or
-    /// the task was never opened where it was written. One for an older opening counts for nothing.
-    pub fn answers_current(&self, record: &Record) -> bool {
+    /// Says whether a verdict answers its task as it was last opened: it names one of the newest
+    /// `openings`, or the task was never opened where it was written. One for an older opening counts for nothing.
+    pub fn answers_current(&self, record: &Record, openings: &[&Record]) -> bool {
         let Some(opened) = record.opened.id() else {
             return true;
         };
-        let task = record.task.as_deref().unwrap_or_default();
-        self.openings(task)
-            .iter()
-            .any(|opening| opening.id == opened)
-            || self.get(&opened).is_none()
+        openings.iter().any(|opening| opening.id == opened) || self.get(&opened).is_none()
     }
 
     /// Returns the state of each criterion of `task`, by criterion.
     pub fn standings(&self, task: &str) -> Vec<Standing<'_>> {
+        let openings = self.openings(task);
         let mut by_criterion: BTreeMap<&str, Vec<&Record>> = BTreeMap::new();
         for record in self.of_task(task) {
             let counts = verdict(record).is_some()
                 && self.retracted_by(record).is_none()
-                && self.answers_current(record);
+                && self.answers_current(record, &openings);
             if let (true, Some(criterion)) = (counts, &record.criterion) {
                 by_criterion.entry(criterion).or_default().push(record);
             }

@@ -1,7 +1,31 @@
-/// Says whether `text` shows nothing: white space, control and invisible characters only.
+/// Says whether `text` shows nothing: white space, control and invisible characters and the sequences of
+/// ECMA-48 that only colour what is not there.
 pub fn is_blank(text: &str) -> bool {
-    text.chars().all(|c| {
-        c.is_whitespace()
+    let mut rest = text;
+    loop {
+        let shown = rest.trim_start_matches(is_invisible_but_escape);
+        match shown.strip_prefix('\u{1b}') {
+            Some(after) => rest = without_sequence(after),
+            None => return shown.is_empty(),
+        }
+    }
+}
+
+/// Returns what follows a whole control sequence whose escape was taken; all where it is none.
+fn without_sequence(text: &str) -> &str {
+    let Some(sequence) = text.strip_prefix('[') else {
+        return text;
+    };
+    let end = sequence.trim_start_matches(|c| matches!(c, ' '..='?'));
+    match end.chars().next() {
+        Some('@'..='~') => &end[1..],
+        _ => text,
+    }
+}
+
+fn is_invisible_but_escape(c: char) -> bool {
+    c != '\u{1b}'
+        && (c.is_whitespace()
             || c.is_control()
             || matches!(
                 c,
@@ -22,8 +46,7 @@ pub fn is_blank(text: &str) -> bool {
                     | '\u{feff}'
                     | '\u{ffa0}'
                     | '\u{e0000}'..='\u{e0fff}'
-            )
-    })
+            ))
 }
 
 #[cfg(test)]
@@ -39,9 +62,13 @@ mod tests {
             "\u{200b}\u{feff}",
             "\u{3164}",
             "\0\u{1b}",
+            "\u{1b}[0m\n",
+            "\u{1b}[38;5;1m \u{1b}[K\u{1b}[m",
         ] {
             assert!(is_blank(text), "{text:?}");
         }
-        assert!(!is_blank(" \u{200b}."));
+        for text in [" \u{200b}.", "\u{1b}[0mx", "\u{1b}[0", "\u{1b}]x"] {
+            assert!(!is_blank(text), "{text:?}");
+        }
     }
 }

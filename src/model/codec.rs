@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use super::{
     Body, Draft, Opened, Record, RecordId, ReplicaId,
-    json::{Value, write_members},
+    json::{Members, Value, write_members},
 };
 
 /// The longest line, in bytes without its LF.
@@ -73,9 +73,9 @@ impl Draft {
         }
     }
 
-    fn members(&self, time: u64, imported: bool, seal: Seal) -> Vec<(String, Value)> {
-        let mut members: Vec<(String, Value)> = Vec::with_capacity(24);
-        let mut put = |key: &str, value: Value| members.push((key.to_owned(), value));
+    fn members(&self, time: u64, imported: bool, seal: Seal) -> Members<'_> {
+        let mut members = Members::with_capacity(24);
+        let mut put = |key: &'static str, value| members.push((key.into(), value));
         put("v", VERSION.into());
         put("kind", self.body.kind().into());
         put("time", time.into());
@@ -102,7 +102,7 @@ impl Draft {
             match self.opened {
                 Opened::NotAsked => {}
                 Opened::Never => put("opened", Value::Null),
-                Opened::By(id) => put("opened", id.as_str().into()),
+                Opened::By(id) => put("opened", id.to_string().into()),
             }
             if !self.after.is_empty() {
                 put(
@@ -156,7 +156,7 @@ pub fn decode(line: &[u8]) -> Result<Decoded, Quarantine> {
     read(id, &value, text).map(|record| Decoded::Record(Box::new(record)))
 }
 
-fn read(id: RecordId, value: &Value, line: &str) -> Result<Record, Quarantine> {
+fn read(id: RecordId, value: &Value<'_>, line: &str) -> Result<Record, Quarantine> {
     let number = |key: &'static str| {
         value
             .get(key)
@@ -195,7 +195,7 @@ fn read(id: RecordId, value: &Value, line: &str) -> Result<Record, Quarantine> {
 }
 
 fn optional<T>(
-    value: &Value,
+    value: &Value<'_>,
     key: &'static str,
     parse: impl Fn(&str) -> Option<T>,
 ) -> Result<Option<T>, Quarantine> {
@@ -209,7 +209,7 @@ fn optional<T>(
     }
 }
 
-fn opened(value: &Value) -> Result<Opened, Quarantine> {
+fn opened(value: &Value<'_>) -> Result<Opened, Quarantine> {
     let Value::Map(members) = value else {
         return Err(Quarantine::Field("opened"));
     };
@@ -224,7 +224,7 @@ fn opened(value: &Value) -> Result<Opened, Quarantine> {
     }
 }
 
-fn after(value: &Value) -> Result<Vec<RecordId>, Quarantine> {
+fn after(value: &Value<'_>) -> Result<Vec<RecordId>, Quarantine> {
     let Some(list) = value.get("after") else {
         return Ok(Vec::new());
     };

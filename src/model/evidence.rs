@@ -149,28 +149,27 @@ impl Evidence {
         }
     }
 
-    pub(super) fn to_value(&self) -> Value {
+    pub(super) fn to_value(&self) -> Value<'_> {
         match self {
             Self::Text(text) => Value::from(text.as_str()),
-            Self::Bytes(bytes) => Value::Map(vec![(
-                "b64".to_owned(),
-                BASE64_STANDARD.encode(bytes).into(),
-            )]),
+            Self::Bytes(bytes) => {
+                Value::Map(vec![("b64".into(), BASE64_STANDARD.encode(bytes).into())])
+            }
             Self::Long(long) => {
                 let mut members = vec![
-                    ("excerpt".to_owned(), long.excerpt.as_str().into()),
-                    ("blake3".to_owned(), long.digest.to_hex().into()),
-                    ("size".to_owned(), long.size.into()),
+                    ("excerpt".into(), long.excerpt.as_str().into()),
+                    ("blake3".into(), long.digest.to_hex().into()),
+                    ("size".into(), long.size.into()),
                 ];
                 if let Some(kept) = long.kept {
-                    members.push(("kept".to_owned(), kept.to_value()));
+                    members.push(("kept".into(), kept.to_value()));
                 }
                 Value::Map(members)
             }
         }
     }
 
-    pub(super) fn from_value(value: &Value) -> Option<Self> {
+    pub(super) fn from_value(value: &Value<'_>) -> Option<Self> {
         if let Some(text) = value.as_str() {
             return Some(Self::Text(text.to_owned()));
         }
@@ -193,14 +192,14 @@ impl Evidence {
 }
 
 impl Kept {
-    fn to_value(self) -> Value {
+    fn to_value(self) -> Value<'static> {
         Value::Map(vec![
-            ("blake3".to_owned(), self.digest.to_hex().into()),
-            ("size".to_owned(), self.size.into()),
+            ("blake3".into(), self.digest.to_hex().into()),
+            ("size".into(), self.size.into()),
         ])
     }
 
-    fn from_value(value: &Value) -> Option<Self> {
+    fn from_value(value: &Value<'_>) -> Option<Self> {
         Some(Self {
             digest: value.get("blake3")?.as_str()?.parse().ok()?,
             size: value.get("size")?.as_u64()?,

@@ -1,28 +1,34 @@
 //! The JSON of a record line: UTF-8, no floats, no duplicate keys, bounded depth.
 
-use std::fmt;
+use std::{borrow::Cow, collections::HashSet, fmt};
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 /// How deep a record line may nest.
 const MAX_DEPTH: usize = 16;
 const MAX_INT: i64 = 1 << 53;
+/// Up to this many keys are compared one by one.
+const FEW: usize = 32;
 
-/// A JSON value of a record line; keys keep their order.
+/// A JSON value of a record line; keys keep their order. Texts are the line's own where they need no
+/// decoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
+pub enum Value<'a> {
     Null,
     Bool(bool),
     Int(i64),
-    Str(String),
+    Str(Cow<'a, str>),
     List(Vec<Self>),
-    Map(Vec<(String, Self)>),
+    Map(Members<'a>),
 }
 
-impl Value {
+/// The members of a map, in order.
+pub type Members<'a> = Vec<(Cow<'a, str>, Value<'a>)>;
+
+impl<'a> Value<'a> {
     /// Returns the value of `text`, which must be one JSON value with no duplicate key, no number
     /// that is not an integer below 2^53, and at most 16 levels.
-    pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
+    pub fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
         let mut source = serde_json::Deserializer::from_str(text);
         let value = Seed(MAX_DEPTH).deserialize(&mut source)?;
         source.end()?;
@@ -103,7 +109,7 @@ impl Value {
 }
 
 /// Appends `"key":value` pairs with commas between.
-pub(crate) fn write_members(members: &[(String, Value)], out: &mut String) {
+pub(crate) fn write_members(members: &[(Cow<'_, str>, Value<'_>)], out: &mut String) {
     for (index, (key, value)) in members.iter().enumerate() {
         if index > 0 {
             out.push(',');
@@ -118,7 +124,7 @@ fn write_str(text: &str, out: &mut String) {
     out.push_str(&serde_json::Value::from(text).to_string());
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut out = String::new();
         self.write(&mut out);
@@ -126,43 +132,43 @@ impl fmt::Display for Value {
     }
 }
 
-impl From<&str> for Value {
-    fn from(text: &str) -> Self {
-        Self::Str(text.to_owned())
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Str(Cow::Borrowed(text))
     }
 }
 
-impl From<String> for Value {
+impl From<String> for Value<'_> {
     fn from(text: String) -> Self {
-        Self::Str(text)
+        Self::Str(Cow::Owned(text))
     }
 }
 
-impl From<u64> for Value {
+impl From<u64> for Value<'_> {
     fn from(number: u64) -> Self {
         Self::Int(i64::try_from(number).map_or(MAX_INT, |number| number.min(MAX_INT)))
     }
 }
 
-impl From<i64> for Value {
+impl From<i64> for Value<'_> {
     fn from(number: i64) -> Self {
         Self::Int(number)
     }
 }
 
-impl From<bool> for Value {
+impl From<bool> for Value<'_> {
     fn from(fact: bool) -> Self {
         Self::Bool(fact)
     }
 }
 
-impl<T: Into<Self>> From<Vec<T>> for Value {
+impl<T: Into<Self>> From<Vec<T>> for Value<'_> {
     fn from(values: Vec<T>) -> Self {
         Self::List(values.into_iter().map(Into::into).collect())
     }
 }
 
-impl<T: Into<Self>> From<Option<T>> for Value {
+impl<T: Into<Self>> From<Option<T>> for Value<'_> {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Null, Into::into)
     }
@@ -171,9 +177,9 @@ impl<T: Into<Self>> From<Option<T>> for Value {
 struct Seed(usize);
 
 impl<'de> DeserializeSeed<'de> for Seed {
-    type Value = Value;
+    type Value = Value<'de>;
 
-    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Value<'de>, D::Error> {
         source.deserialize_any(self)
     }
 }
@@ -188,21 +194,21 @@ impl Seed {
 }
 
 impl<'de> Visitor<'de> for Seed {
-    type Value = Value;
+    type Value = Value<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON value with integers only")
     }
 
-    fn visit_unit<E: serde::de::Error>(self) -> Result<Value, E> {
+    fn visit_unit<E: serde::de::Error>(self) -> Result<Self::Value, E> {
         Ok(Value::Null)
     }
 
-    fn visit_bool<E: serde::de::Error>(self, fact: bool) -> Result<Value, E> {
+    fn visit_bool<E: serde::de::Error>(self, fact: bool) -> Result<Self::Value, E> {
         Ok(Value::Bool(fact))
     }
 
-    fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Value, E> {
+    fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Self::Value, E> {
         if number.abs() < MAX_INT {
             Ok(Value::Int(number))
         } else {
@@ -210,26 +216,26 @@ impl<'de> Visitor<'de> for Seed {
         }
     }
 
-    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Value, E> {
+    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Self::Value, E> {
         i64::try_from(number).map_or_else(
             |_| Err(E::custom("a number beyond 2^53")),
             |n| self.visit_i64(n),
         )
     }
 
-    fn visit_f64<E: serde::de::Error>(self, _: f64) -> Result<Value, E> {
+    fn visit_f64<E: serde::de::Error>(self, _: f64) -> Result<Self::Value, E> {
         Err(E::custom("a number that is not an integer"))
     }
 
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Value, E> {
-        Ok(Value::Str(text.to_owned()))
+    fn visit_borrowed_str<E: serde::de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Value::Str(Cow::Borrowed(text)))
     }
 
-    fn visit_string<E: serde::de::Error>(self, text: String) -> Result<Value, E> {
-        Ok(Value::Str(text))
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Value::Str(Cow::Owned(text.to_owned())))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut source: A) -> Result<Value, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut source: A) -> Result<Self::Value, A::Error> {
         let mut values = Vec::new();
         while let Some(value) = source.next_element_seed(self.deeper()?)? {
             values.push(value);
@@ -237,17 +243,51 @@ impl<'de> Visitor<'de> for Seed {
         Ok(Value::List(values))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut source: A) -> Result<Value, A::Error> {
-        let mut members: Vec<(String, Value)> = Vec::new();
-        let mut seen = std::collections::HashSet::new();
-        while let Some(key) = source.next_key::<String>()? {
-            if !seen.insert(key.clone()) {
+    fn visit_map<A: MapAccess<'de>>(self, mut source: A) -> Result<Self::Value, A::Error> {
+        let mut members: Members<'de> = Vec::with_capacity(FEW);
+        let mut seen = HashSet::new();
+        while let Some(key) = source.next_key_seed(Key)? {
+            let twice = match members.len() {
+                ..FEW => members.iter().any(|(name, _)| *name == key),
+                FEW => {
+                    seen.extend(members.iter().map(|(name, _)| name.clone()));
+                    !seen.insert(key.clone())
+                }
+                _ => !seen.insert(key.clone()),
+            };
+            if twice {
                 return Err(A::Error::custom(format!("duplicate key '{key}'")));
             }
             let value = source.next_value_seed(self.deeper()?)?;
             members.push((key, value));
         }
         Ok(Value::Map(members))
+    }
+}
+
+struct Key;
+
+impl<'de> DeserializeSeed<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Self::Value, D::Error> {
+        source.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_borrowed_str<E: serde::de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(text))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(text.to_owned()))
     }
 }
 
@@ -264,8 +304,13 @@ mod tests {
     #[test]
     fn hostile_values_are_refused() {
         let deep = format!("{}{}", "[".repeat(17), "]".repeat(17));
+        let many = (0..200).map(|n| format!("\"k{n}\":0")).collect::<Vec<_>>();
+        let twice = |at: usize| format!("{{{},\"k{at}\":1}}", many.join(","));
+        assert!(Value::parse(&twice(200)).is_ok());
+        let twice = [0, 31, 32, 33, 199].map(twice);
         for line in [
             r#"{"a":1,"a":2}"#,
+            r#"{"a":1,"\u0061":2}"#,
             r#"{"a":{"b":1,"b":1}}"#,
             r#"{"a":1.5}"#,
             r#"{"a":1e999}"#,
@@ -274,7 +319,10 @@ mod tests {
             "{} {}",
             "",
             &deep,
-        ] {
+        ]
+        .into_iter()
+        .chain(twice.iter().map(String::as_str))
+        {
             assert!(Value::parse(line).is_err(), "{line}");
         }
     }

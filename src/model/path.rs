@@ -1,4 +1,4 @@
-use std::{ffi::OsStr, fmt, os::unix::ffi::OsStrExt as _};
+use std::{borrow::Cow, ffi::OsStr, fmt, os::unix::ffi::OsStrExt as _};
 
 /// A path in a repository as git knows it: bytes, `/` between the parts, relative to the top level.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,10 +18,15 @@ impl RepoPath {
     /// Returns the text records, JSON and messages carry: the path itself, or git's C-quoting
     /// (core.quotePath false) where it holds a control byte, `"`, `\` or bytes that are not UTF-8.
     pub fn quoted(&self) -> String {
+        self.quoted_or_plain().into_owned()
+    }
+
+    /// The same, without a copy where the path stands for itself.
+    pub(crate) fn quoted_or_plain(&self) -> Cow<'_, str> {
         let text = std::str::from_utf8(&self.0);
         match text {
-            Ok(text) if !text.bytes().any(needs_quotes) => text.to_owned(),
-            _ => quote(&self.0),
+            Ok(text) if !text.bytes().any(needs_quotes) => text.into(),
+            _ => quote(&self.0).into(),
         }
     }
 
@@ -100,7 +105,7 @@ fn unquote(mut text: &[u8]) -> Option<Vec<u8>> {
 
 impl fmt::Display for RepoPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.quoted())
+        f.pad(&self.quoted_or_plain())
     }
 }
 
@@ -118,14 +123,27 @@ impl AsRef<OsStr> for RepoPath {
 
 impl serde::Serialize for RepoPath {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.quoted())
+        serializer.serialize_str(&self.quoted_or_plain())
     }
 }
 
 impl<'de> serde::Deserialize<'de> for RepoPath {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-        Self::from_quoted(&text).ok_or_else(|| serde::de::Error::custom("a path is badly quoted"))
+        deserializer.deserialize_str(Quoted)
+    }
+}
+
+struct Quoted;
+
+impl serde::de::Visitor<'_> for Quoted {
+    type Value = RepoPath;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a path")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<RepoPath, E> {
+        RepoPath::from_quoted(text).ok_or_else(|| E::custom("a path is badly quoted"))
     }
 }
 

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use super::{Body, Criterion, Owner, RecordId, TaskId};
+use super::{Body, Criterion, Oid, Owner, RecordId, Stamp, TaskId};
 
 /// A clone's own random name: 16 hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -117,5 +117,27 @@ impl Record {
     /// Returns what orders records for display.
     pub fn order(&self) -> (u64, RecordId) {
         (self.seq, self.id)
+    }
+
+    /// Returns the commits the record was made on, in hex; imported rows carry abbreviations.
+    pub fn commits(&self) -> Vec<String> {
+        let stamped = |head: Option<Oid>, stamp: Option<&Stamp>| {
+            let stamp = stamp.and_then(Stamp::commit).map(str::to_owned);
+            let commit = head.map(|head| head.to_string()).or(stamp);
+            commit.into_iter().collect()
+        };
+        match &self.body {
+            Body::Verdict(verdict) => stamped(verdict.head, Some(&verdict.stamp)),
+            Body::Attempt(attempt) => stamped(attempt.head, attempt.stamp.as_ref()),
+            Body::Work(work) => vec![work.commit.to_string()],
+            Body::Rewrite(rewrite) => {
+                let pairs = rewrite.pairs.iter();
+                pairs
+                    .flat_map(|pair| [pair.old, pair.new])
+                    .map(|id| id.to_string())
+                    .collect()
+            }
+            _ => Vec::new(),
+        }
     }
 }

@@ -48,7 +48,7 @@ impl VerdictRow {
         Some(Self {
             task: unescape(task),
             criterion: unescape(criterion),
-            cell: unescape(cell),
+            cell: without_blank(unescape(cell)),
             outcome: Outcome::parse(outcome)?,
         })
     }
@@ -65,13 +65,60 @@ impl VerdictRow {
 
     /// Returns the canonical row, without its LF.
     pub fn format(&self) -> String {
-        format!(
-            "| {} | {} | {} | {} |",
-            escape(&self.task),
-            escape(&self.criterion),
-            escape(&self.cell),
-            self.outcome
-        )
+        Self::of([&self.task, &self.criterion, &self.cell], self.outcome)
+    }
+
+    /// Returns the canonical row of a task, a criterion and a cell of evidence, without its LF.
+    pub fn of(cells: [&str; 3], outcome: Outcome) -> String {
+        let len: usize = cells.iter().map(|cell| cell.len() + 3).sum();
+        let mut row = String::with_capacity(len + 10);
+        for cell in cells {
+            row.push_str("| ");
+            escape_into(cell, &mut row);
+            row.push(' ');
+        }
+        row.push_str("| ");
+        row.push_str(outcome.as_str());
+        row.push_str(" |");
+        row
+    }
+
+    /// Says of a line without white space at its ends whether it is surely a canonical row: one of those
+    /// whose cells need no escape. Of any other line it says no.
+    pub fn is_plain(line: &str) -> bool {
+        let inner = line
+            .strip_prefix("| ")
+            .and_then(|row| row.strip_suffix(" |"));
+        let Some(inner) = inner.filter(|inner| needs_no_escape(inner)) else {
+            return false;
+        };
+        let mut cells = inner.split('|');
+        let mut next = || cells.next();
+        let (Some(task), Some(criterion), Some(cell)) = (next(), next(), next()) else {
+            return false;
+        };
+        let (Some(outcome), None) = (next(), next()) else {
+            return false;
+        };
+        // Each cell but the first begins, and each but the last ends, with the space of its pipe.
+        let alone = [
+            task.strip_suffix(' '),
+            criterion
+                .strip_prefix(' ')
+                .and_then(|cell| cell.strip_suffix(' ')),
+            cell.strip_prefix(' ')
+                .and_then(|cell| cell.strip_suffix(' ')),
+        ];
+        let plain = |cell: &Option<&str>| {
+            cell.is_some_and(|cell| {
+                cell.starts_with(|c: char| c.is_ascii_graphic())
+                    && cell.ends_with(|c: char| !c.is_whitespace())
+            })
+        };
+        alone.iter().all(plain)
+            && outcome
+                .strip_prefix(' ')
+                .is_some_and(|word| Outcome::parse(word).is_some_and(|o| o.as_str() == word))
     }
 }
 
@@ -80,7 +127,11 @@ impl DecisionRow {
     /// field. Pipes beyond the fourth belong to what and why as they were typed. `None` for any other
     /// line: a row starts with an ISO date and its third field is a kind.
     pub fn parse(line: &str) -> Option<Self> {
-        let fields: Vec<&str> = line.trim().split(" | ").collect();
+        let line = line.trim();
+        if !line.starts_with(|c: char| c.is_ascii_digit()) {
+            return None;
+        }
+        let fields: Vec<&str> = line.split(" | ").collect();
         let [date, scope, kind, what, why @ ..] = fields.as_slice() else {
             return None;
         };
@@ -127,6 +178,15 @@ impl DecisionRow {
     }
 }
 
+/// A stamp with nothing but white space before it stands alone.
+fn without_blank(cell: String) -> String {
+    let text = cell.trim_start();
+    match text.parse::<Stamp>() {
+        Ok(_) => text.to_owned(),
+        Err(_) => cell,
+    }
+}
+
 fn split_owner(what: &str) -> (Option<&str>, &str) {
     let tagged = what
         .strip_prefix("[sid:")
@@ -143,9 +203,25 @@ fn is_hidden(c: char) -> bool {
             | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
+/// Says whether a text between white space stands in a cell as it is, pipes apart.
+fn needs_no_escape(text: &str) -> bool {
+    let plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'&' && byte != b'<';
+    text.bytes().all(|byte| plain(byte) || byte >= 0x80)
+        && (text.is_ascii() || !text.chars().any(is_hidden))
+}
+
 /// Returns `text` as a cell holds it.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
+    escape_into(text, &mut out);
+    out
+}
+
+fn escape_into(text: &str, out: &mut String) {
+    if needs_no_escape(text) && !text.contains('|') && text.trim().len() == text.len() {
+        out.push_str(text);
+        return;
+    }
     let start = text.len() - text.trim_start().len();
     let end = text.trim_end().len();
     for (at, c) in text.char_indices() {
@@ -160,7 +236,6 @@ pub fn escape(text: &str) -> String {
             c => out.push(c),
         }
     }
-    out
 }
 
 /// Says whether an `&` before `rest` would be decoded.
@@ -228,7 +303,7 @@ fn decode_one(rest: &str) -> (String, usize) {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{DecisionRow, VerdictRow, escape, unescape};
+    use super::{DecisionRow, VerdictRow, escape, unescape, without_blank};
     use crate::model::{DecisionKind, Outcome};
 
     #[test]
@@ -256,6 +331,22 @@ mod tests {
         assert_eq!(row.evidence(), "e");
         assert_eq!(row.stamp().unwrap().to_string(), "@1234567+dirty");
         assert_eq!(row.format(), "| t1 | c | e @1234567+dirty | PASS |");
+        for (line, plain) in [
+            ("| t1 | c | e — é @1234567+dirty | PASS |", true),
+            ("| t1 | c | e  e | MOOT |", true),
+            ("| t1 | c |  e | PASS |", false),
+            ("| t1 | c | e | pass |", false),
+            ("| t1 | c | e | PASS", false),
+            ("| t1 | c | e&#124; | PASS |", false),
+            ("| t1 | c | <br> | PASS |", false),
+            ("| t1 | c | e\u{200b} | PASS |", false),
+            ("| t1 | c | \u{e9} | PASS |", false),
+            ("| t1 |  | e | PASS |", false),
+            ("| t1 | c | e | PASS | x |", false),
+            ("| t1 | c | PASS |", false),
+        ] {
+            assert_eq!(VerdictRow::is_plain(line), plain, "{line}");
+        }
         for line in [
             "| t3 | c | e @1234567 | PASS | extra |",
             "| t4 | c | PASS |",
@@ -308,8 +399,18 @@ mod tests {
         }
 
         #[test]
+        fn a_plain_row_is_the_canonical_one(line in "(\\| )?[a& |<\u{a0}\u{200b}\u{e9}\x01]{0,4}( \\| [@ab \u{200b}]{0,3}){0,3} \\| (PASS|MOOT|pass) ?\\|?") {
+            let line = line.trim();
+            let canonical = VerdictRow::parse(line).map(|row| row.format());
+            if VerdictRow::is_plain(line) {
+                prop_assert_eq!(canonical.as_deref(), Some(line));
+            }
+        }
+
+        #[test]
         fn any_row_round_trips(task in "\\PC{1,9}", criterion in "[\\PC\n]{1,9}", evidence in "[\\PC|\n]{1,30}") {
-            let row = VerdictRow { task, criterion, cell: format!("{evidence} @no-vcs"), outcome: Outcome::Moot };
+            let cell = without_blank(format!("{evidence} @no-vcs"));
+            let row = VerdictRow { task, criterion, cell, outcome: Outcome::Moot };
             if let Some(read) = VerdictRow::parse(&row.format()) {
                 prop_assert_eq!(read, row);
             } else {

@@ -15,22 +15,75 @@ pub struct Secret {
     pub range: Range<usize>,
 }
 
+/// A byte that begins a form anywhere.
+const SIGN: u8 = 1;
+/// A byte that begins a form where a word may begin.
+const LETTER: u8 = 2;
+/// A byte that begins a value after a name.
+const VALUE: u8 = 4;
+
+/// For each byte what it may begin, and four bits higher what may begin right after it.
+const PLACES: [u8; 256] = {
+    let mut places = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let own = byte as u8;
+        let mut begins = form::begins(own);
+        if assigned::begins_value(own) {
+            begins |= VALUE;
+        }
+        let mut follows = SIGN;
+        if !is_word(own) {
+            follows |= LETTER;
+        }
+        if assigned::stands_before(own) {
+            follows |= VALUE;
+        }
+        places[byte] = begins | follows << 4;
+        byte += 1;
+    }
+    places
+};
+
 /// Returns the secrets of `text` in order, none overlapping another.
 ///
 /// Every range begins and ends at a character boundary where `text` is UTF-8.
 pub fn secrets(text: &[u8]) -> Vec<Secret> {
     let mut found = Vec::new();
     let mut at = 0;
-    while at < text.len() {
-        match form::secret(text, at).or_else(|| assigned::secret(text, at)) {
+    while let Some(place) = place(text, at) {
+        match form::secret(text, place).or_else(|| assigned::secret(text, place)) {
             Some(secret) => {
                 at = secret.range.end;
                 found.push(secret);
             }
-            None => at += 1,
+            None => at = place + 1,
         }
     }
     found
+}
+
+/// Returns the next place in `text`, from `from` on, where its byte and those before let a secret be
+/// seen.
+fn place(text: &[u8], from: usize) -> Option<usize> {
+    let mut follows = match from.checked_sub(1) {
+        Some(before) => PLACES[usize::from(text[before])] >> 4,
+        None => SIGN | LETTER,
+    };
+    for (at, byte) in text[from..].iter().enumerate() {
+        let place = PLACES[usize::from(*byte)];
+        let begins = place & follows;
+        follows = place >> 4;
+        if begins != 0 && (begins != VALUE || !assigned::is_plain_word(text, from + at)) {
+            return Some(from + at);
+        }
+    }
+    None
+}
+
+/// Says whether an environment variable holds a secret: its name says so, and its value looks drawn.
+pub fn is_exported(name: &[u8], value: &[u8]) -> bool {
+    assigned::is_exported(name, value)
 }
 
 /// Returns `text` with each secret replaced by a mark that is no longer than it.
@@ -76,7 +129,11 @@ fn mark(kind: &str, room: usize) -> String {
 
 /// Says whether the bytes before `at` let a word begin there.
 fn begins_word(text: &[u8], at: usize) -> bool {
-    at == 0 || !(text[at - 1].is_ascii_alphanumeric() || text[at - 1] == b'_')
+    at == 0 || !is_word(text[at - 1])
+}
+
+const fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
 /// Returns the end of the run of bytes from `at` that `class` accepts.

@@ -42,11 +42,10 @@ impl Stamp {
     /// Returns the stamp with the commit's first 12 digits, as views show it.
     pub fn short(&self) -> String {
         match self {
-            Self::Commit { id, tree } => Self::Commit {
-                id: id.chars().take(12).collect(),
-                tree: *tree,
+            Self::Commit { id, tree } => {
+                let end = id.char_indices().nth(12).map_or(id.len(), |(at, _)| at);
+                ["@", &id[..end], tree.suffix()].concat()
             }
-            .to_string(),
             Self::NoCommit | Self::NoVcs => self.to_string(),
         }
     }
@@ -57,6 +56,16 @@ impl Stamp {
         match cell[start..].parse() {
             Ok(stamp) => (cell[..start].trim_end(), Some(stamp)),
             Err(ParseStampError(_)) => (cell, None),
+        }
+    }
+}
+
+impl TreeState {
+    fn suffix(self) -> &'static str {
+        match self {
+            Self::Clean => "",
+            Self::Dirty => "+dirty",
+            Self::Unknown => "+unknown",
         }
     }
 }
@@ -97,12 +106,7 @@ impl fmt::Display for Stamp {
             Self::NoCommit => f.write_str("@no-commit"),
             Self::NoVcs => f.write_str("@no-vcs"),
             Self::Commit { id, tree } => {
-                let suffix = match tree {
-                    TreeState::Clean => "",
-                    TreeState::Dirty => "+dirty",
-                    TreeState::Unknown => "+unknown",
-                };
-                write!(f, "@{id}{suffix}")
+                write!(f, "@{id}{}", tree.suffix())
             }
         }
     }

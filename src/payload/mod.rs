@@ -20,6 +20,8 @@ use stdin::Arrived;
 #[derive(Debug)]
 pub struct Payload {
     bytes: Vec<u8>,
+    /// The members, so that the bytes are gone through once however many of them are asked for.
+    members: Vec<scan::Member>,
     trouble: Option<&'static str>,
 }
 
@@ -49,14 +51,25 @@ impl Payload {
             Arrived::Whole(bytes) => (bytes, None),
             Arrived::Part(bytes, why) => (bytes, Some(why)),
         };
-        let object = scan::first(&bytes).is_some_and(Value::is_object);
-        let trouble = trouble.or((!object).then_some("it is no JSON object"));
-        Self { bytes, trouble }
+        let members = scan::index(&bytes);
+        let trouble = trouble.or(members.is_none().then_some("it is no JSON object"));
+        Self {
+            members: members.unwrap_or_default(),
+            bytes,
+            trouble,
+        }
+    }
+
+    /// Returns why it cannot be read, or not as a whole.
+    pub fn trouble(&self) -> Option<&'static str> {
+        self.trouble
     }
 
     /// Returns a member of the payload.
     pub fn get(&self, name: &str) -> Option<Value<'_>> {
-        scan::first(&self.bytes)?.get(name)
+        let mut last = self.members.iter().rev();
+        let (_, range) = last.find(|(known, _)| known == name)?;
+        scan::at(&self.bytes, range.clone())
     }
 
     /// Returns a member that is a text with something in it.

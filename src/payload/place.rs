@@ -62,7 +62,10 @@ fn resolve(hints: &Hints, env: &Env) -> Place {
 fn candidates(hints: &Hints, env: &Env) -> Result<Option<Project>, Error> {
     if let Some(cwd) = &hints.payload {
         let found = match cwd.is_dir() {
-            true => Project::find(cwd, env)?,
+            true => match Project::find(cwd, env)? {
+                Some(project) => Some(beside_git(project, env)?),
+                None => None,
+            },
             false => of_ancestor(cwd, hints.project.as_deref(), env)?,
         };
         if found.is_some() {
@@ -77,6 +80,20 @@ fn candidates(hints: &Hints, env: &Env) -> Result<Option<Project>, Error> {
         }
     }
     Ok(None)
+}
+
+/// A session may stand in `.git` itself; the files it is about lie beside that.
+fn beside_git(project: Project, env: &Env) -> Result<Project, Error> {
+    let git_dir = &project.location.git_dir;
+    let (true, Some(parent)) = (
+        project.top.is_none() && git_dir.ends_with(".git"),
+        git_dir.parent(),
+    ) else {
+        return Ok(project);
+    };
+    let there = Project::find(parent, env)?;
+    let same = |there: &Project| there.location.common_dir == project.location.common_dir;
+    Ok(there.filter(same).unwrap_or(project))
 }
 
 fn of_ancestor(cwd: &Path, home: Option<&Path>, env: &Env) -> Result<Option<Project>, Error> {

@@ -58,6 +58,15 @@ fn the_directory_of_the_payload_wins() {
 }
 
 #[test]
+fn in_the_git_directory_the_files_beside_it_are_meant() {
+    let dirs = dirs();
+    for dir in [".git", ".git/refs"] {
+        let found = top(Some(dirs.inner.join(dir)), None, None);
+        assert_eq!(found.as_ref(), Some(&dirs.inner), "{dir}");
+    }
+}
+
+#[test]
 fn outside_a_project_the_session_is_where_it_began() {
     let dirs = dirs();
     let found = top(Some(dirs.plain.clone()), Some(dirs.outer.clone()), None);

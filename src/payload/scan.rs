@@ -4,7 +4,7 @@
 //! byte, bytes that are not UTF-8, a number nobody can hold or deep nesting elsewhere loses nothing.
 //! It never fails and never recurses: what is no value is absent.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 
 /// One value of a document, as its bytes lie there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +57,25 @@ pub(super) fn first(bytes: &[u8]) -> Option<Value<'_>> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut at = Cursor { bytes, at: 0 };
     at.value()
+}
+
+/// A member of an object: its name, and where its value lies.
+pub(super) type Member = (String, Range<usize>);
+
+/// Returns the members of the object that `bytes` begin with; `None` where it is no object.
+pub(super) fn index(bytes: &[u8]) -> Option<Vec<Member>> {
+    let start = bytes.as_ptr().addr();
+    let object = first(bytes).filter(|value| value.is_object())?;
+    let member = |(key, value): (Value<'_>, Value<'_>)| {
+        let at = value.0.as_ptr().addr() - start;
+        Some((key.text()?.into_owned(), at..at + value.0.len()))
+    };
+    Some(object.members().filter_map(member).collect())
+}
+
+/// Returns the value that lies at `range`, as `index` tells it.
+pub(super) fn at(bytes: &[u8], range: Range<usize>) -> Option<Value<'_>> {
+    bytes.get(range).map(Value)
 }
 
 impl<'a> Value<'a> {

@@ -15,6 +15,9 @@ use super::scan::End;
 const DEADLINE: Duration = Duration::from_secs(3);
 /// How long the end of the input is waited for once everything is answered.
 const LINGER: Duration = Duration::from_millis(100);
+/// How much is read at once: most payloads are short, and whatever is larger fills the second size.
+const PIECE: usize = 8 << 10;
+const LARGE_PIECE: usize = 64 << 10;
 /// How much of a payload is kept; more is read and thrown away.
 const LIMIT: usize = 64 << 20;
 
@@ -40,7 +43,7 @@ pub fn drain() {
 }
 
 fn drain_from(input: &mut (impl Read + AsFd)) {
-    let mut piece = vec![0; 64 << 10];
+    let mut piece = [0; PIECE];
     let begun = Instant::now();
     while begun.elapsed() < DEADLINE && is_ready(input, LINGER) {
         match input.read(&mut piece) {
@@ -57,7 +60,7 @@ fn receive(input: &mut (impl Read + AsFd), deadline: Duration) -> Arrived {
     let mut bytes = Vec::new();
     let mut end = End::default();
     let mut whole = None;
-    let mut piece = vec![0; 64 << 10];
+    let mut piece = vec![0; PIECE];
     loop {
         // Once the document is there, only what waits in the pipe is taken.
         let left = deadline.saturating_sub(begun.elapsed());
@@ -73,6 +76,9 @@ fn receive(input: &mut (impl Read + AsFd), deadline: Duration) -> Arrived {
             Ok(count) if whole.is_none() && bytes.len() < LIMIT => {
                 bytes.extend_from_slice(&piece[..count]);
                 whole = end.find(&bytes);
+                if count == piece.len() {
+                    piece.resize(LARGE_PIECE, 0);
+                }
             }
             Ok(_) => {}
             Err(error) if is_passing(&error) => {}

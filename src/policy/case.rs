@@ -30,13 +30,62 @@ pub enum Given {
         gate: Value,
     },
     /// A repository, and what is done in it.
-    Scenario { repo: Value, steps: Vec<Value> },
+    Scenario(Scenario),
+}
+
+/// What happens in a repository of a test's own.
+#[derive(Clone, Debug, Default)]
+pub struct Scenario {
+    /// The files of its first commit.
+    pub files: Vec<(String, String)>,
+    pub steps: Vec<Step>,
+}
+
+/// One thing that happens in a scenario.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Somebody else changes something.
+    User(Vec<Deed>),
+    /// A tool is called.
+    Call(CallStep),
+    /// The agent wants to end its turn.
+    Stop,
+    /// The user sends a prompt.
+    Prompt(String),
+    /// What must have come of the step before.
+    Expect(Expect),
+}
+
+/// A tool call in a scenario.
+#[derive(Clone, Debug)]
+pub struct CallStep {
+    pub tool: String,
+    pub session: String,
+    pub input: Value,
+    /// What it does when it runs; a file tool without it writes what its input says.
+    pub does: Vec<Deed>,
+    /// Whether the client reports it as failed.
+    pub fails: bool,
+}
+
+/// Something done to a repository.
+#[derive(Clone, Debug)]
+pub enum Deed {
+    Write(String, String),
+    Delete(String),
+    /// Everything, with this message.
+    Commit(String),
+    Stash,
+    /// Paths as they are in the index.
+    Checkout(Vec<String>),
 }
 
 /// What must come of it; what is not said is not looked at.
 #[derive(Clone, Debug, Default)]
 pub struct Expect {
     pub decision: Option<Level>,
+    /// The bytes of the file where the decision stands.
+    pub decision_at: Option<(usize, usize)>,
     /// The policies that match.
     pub policies: Option<Vec<String>>,
     /// The paths put back.
@@ -62,7 +111,7 @@ impl Given {
                 let shared = Shared::new(tracked(work), gate.clone()).map_err(|e| e.to_string())?;
                 Facts::new(*name, event.clone(), &shared).map_err(|error| error.to_string())
             }
-            Self::Scenario { .. } => Err("a scenario has no single event".to_owned()),
+            Self::Scenario(_) => Err("a scenario has no single event".to_owned()),
         }
     }
 }

@@ -18,14 +18,24 @@ pub enum Content<'a> {
     Unknown,
 }
 
-/// Returns the file that a file tool writes, as the client names it.
+/// Under which names tools have named their file.
+pub const PATH_FIELDS: [&str; 4] = ["file_path", "notebook_path", "filePath", "path"];
+
+/// Says whether a tool writes the one file that it names.
+pub fn is_file_tool(tool: &str) -> bool {
+    matches!(tool, "Write" | "Edit" | "MultiEdit" | "NotebookEdit")
+}
+
+/// Returns the file that a file tool writes, as the client names it: under the tool's own name for it,
+/// else under one that other tools or other versions have.
 pub fn written_path<'a>(tool: &str, input: &'a Value) -> Option<&'a str> {
-    let field = match tool {
-        "Write" | "Edit" | "MultiEdit" => "file_path",
+    let own = match tool {
         "NotebookEdit" => "notebook_path",
-        _ => return None,
+        _ => "file_path",
     };
-    input[field].as_str()
+    let mut fields = std::iter::once(own).chain(PATH_FIELDS);
+    let named = |field: &str| input[field].as_str().filter(|path| !path.is_empty());
+    is_file_tool(tool).then(|| fields.find_map(named))?
 }
 
 /// Returns the files that a tool names, as the client names them.
@@ -33,7 +43,7 @@ pub fn named_paths<'a>(tool: &str, input: &'a Value) -> Vec<&'a str> {
     if Shell::of_tool(tool).is_some() {
         return Vec::new();
     }
-    ["file_path", "notebook_path", "path"]
+    PATH_FIELDS
         .into_iter()
         .filter_map(|field| input[field].as_str())
         .collect()

@@ -59,6 +59,11 @@ macro_rules! codes {
             $($(#[doc = $doc])* $code,)*
         }
 
+        impl Code {
+            /// Every kind of fault.
+            pub const ALL: &'static [Self] = &[$(Self::$code,)*];
+        }
+
         impl fmt::Display for Code {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(match self {

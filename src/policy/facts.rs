@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use thiserror::Error;
 
@@ -14,6 +15,24 @@ pub struct Facts {
     pub(super) event: Value,
     pub(super) work: Arc<Value>,
     pub(super) gate: Arc<Value>,
+    pub(super) lost: Arc<Lost>,
+}
+
+/// What could not be found out, each with the reason: policies that ask for it are not judged, they
+/// follow their `on_error`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Lost {
+    pub work: Option<String>,
+    pub gate: Option<String>,
+    pub turn: Option<String>,
+}
+
+impl Lost {
+    /// Says whether everything was found out.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Facts that do not fit the schema.
@@ -26,6 +45,7 @@ pub struct FactsError(String);
 pub struct Shared {
     work: Arc<Value>,
     gate: Arc<Value>,
+    lost: Arc<Lost>,
 }
 
 impl Shared {
@@ -36,7 +56,15 @@ impl Shared {
         Ok(Self {
             work: Arc::new(schema::complete("work", work, any).map_err(FactsError)?),
             gate: Arc::new(schema::complete("gate", gate, any).map_err(FactsError)?),
+            lost: Arc::default(),
         })
+    }
+
+    /// Says what could not be found out.
+    #[must_use]
+    pub fn without(mut self, lost: Lost) -> Self {
+        self.lost = Arc::new(lost);
+        self
     }
 
     /// Returns the facts where there is no work ledger and no task.
@@ -44,6 +72,7 @@ impl Shared {
         Self {
             work: Arc::new(neutral("work")),
             gate: Arc::new(neutral("gate")),
+            lost: Arc::default(),
         }
     }
 }
@@ -64,6 +93,7 @@ impl Facts {
             event: schema::complete("event", event, name).map_err(FactsError)?,
             work: Arc::clone(&shared.work),
             gate: Arc::clone(&shared.gate),
+            lost: Arc::clone(&shared.lost),
         })
     }
 
@@ -75,6 +105,21 @@ impl Facts {
     /// Returns the value of `event`.
     pub fn event(&self) -> &Value {
         &self.event
+    }
+
+    /// Returns the value of `work`.
+    pub fn work(&self) -> &Value {
+        &self.work
+    }
+
+    /// Returns the value of `gate`.
+    pub fn gate(&self) -> &Value {
+        &self.gate
+    }
+
+    /// Returns what could not be found out.
+    pub fn lost(&self) -> &Lost {
+        &self.lost
     }
 
     /// Returns a field of `event.data`; null where it does not exist.

@@ -1,17 +1,18 @@
 //! One policy at one event.
 
-use std::{sync::Arc, time::Instant};
+use std::{cell::OnceCell, sync::Arc, time::Instant};
 
 use cel::Context;
 use serde_json::Value;
 
 use super::{
     builtin::{Answer, is_policy_file},
-    cel::{self as expression, Patterns, json_value, to_json},
+    cel::{self as expression, Content, Expression, Patterns, Roots, json_value, meter, to_json},
     event::{Action, EventName, Level},
     facts::Facts,
+    load::Policies,
     message,
-    policy::{Broken, Condition, Mode, Policy, Step},
+    policy::{Broken, Condition, Mode, Policy, Scope, Step},
     ruling::{Outcome, Verdict, error_level},
     trace,
 };
@@ -48,7 +49,11 @@ pub(super) enum Detail {
 /// An event being judged.
 pub(super) struct Judge<'f> {
     pub(super) facts: &'f Facts,
-    pub(super) context: Context<'static, 'static>,
+    patterns: &'f Arc<Patterns>,
+    /// The value of `work`, with what has been put back so far.
+    work: Arc<Value>,
+    content: Content<'f>,
+    context: OnceCell<Context<'static, 'static>>,
     detail: Detail,
 }
 
@@ -61,17 +66,40 @@ pub(super) enum State {
 }
 
 impl<'f> Judge<'f> {
-    pub(super) fn new(facts: &'f Facts, patterns: &Arc<Patterns>, detail: Detail) -> Self {
-        let roots = [
-            ("event", json_value(&facts.event)),
-            ("work", json_value(&facts.work)),
-            ("gate", json_value(&facts.gate)),
-        ];
+    pub(super) fn new(facts: &'f Facts, patterns: &'f Arc<Patterns>, detail: Detail) -> Self {
         Self {
             facts,
-            context: expression::context(patterns, roots),
+            patterns,
+            work: Arc::clone(&facts.work),
+            content: Content::new(facts.data_text("content").unwrap_or_default()),
+            context: OnceCell::new(),
             detail,
         }
+    }
+
+    /// Returns what expressions see, made where one is evaluated by the crate.
+    pub(super) fn context(&self) -> &Context<'static, 'static> {
+        self.context.get_or_init(|| {
+            let roots = [
+                ("event", json_value(&self.facts.event)),
+                ("work", json_value(&self.work)),
+                ("gate", json_value(&self.facts.gate)),
+            ];
+            expression::context(self.patterns, roots)
+        })
+    }
+
+    /// Returns whether a condition holds.
+    pub(super) fn is_true(&self, expression: &Expression) -> Result<bool, String> {
+        let roots = Roots {
+            event: &self.facts.event,
+            work: &self.work,
+            gate: &self.facts.gate,
+            patterns: self.patterns,
+            content: &self.content,
+        };
+        let quick = expression.quick(&roots);
+        quick.map_or_else(|| expression.holds(self.context()), Ok)
     }
 
     /// Shows later expressions what has been put back so far.
@@ -79,8 +107,8 @@ impl<'f> Judge<'f> {
         let mut work = Value::clone(&self.facts.work);
         if work["call"].is_object() {
             work["call"]["restored"] = restored.into();
-            self.context
-                .add_variable_from_value("work", json_value(&work));
+            self.work = Arc::new(work);
+            self.context = OnceCell::new();
         }
     }
 
@@ -88,9 +116,17 @@ impl<'f> Judge<'f> {
     pub(super) fn policy(&mut self, policy: &Policy, restored: &mut Vec<String>) -> Outcome {
         let started = Instant::now();
         let mut outcome = self.outcome(policy);
+        if self.detail == Detail::Parts && self.skipped(policy).is_none() {
+            // What it puts back is not put back yet.
+            outcome.detail = trace::condition(&policy.when, self);
+        }
+        meter::begin();
         match self.skipped(policy) {
             Some(reason) => outcome.verdict = Verdict::Skip(reason),
-            None => match self.condition(&policy.when) {
+            None => match self
+                .found(policy)
+                .and_then(|()| self.condition(&policy.when))
+            {
                 Ok(State::Fails(reason)) => outcome.verdict = Verdict::Pass(reason),
                 Ok(State::Unknown(reason)) => outcome.verdict = Verdict::Unknown(reason),
                 Ok(State::Holds(why)) => {
@@ -99,9 +135,6 @@ impl<'f> Judge<'f> {
                 }
                 Err(error) => self.fail(policy, &error, &mut outcome),
             },
-        }
-        if self.detail == Detail::Parts && !matches!(outcome.verdict, Verdict::Skip(_)) {
-            outcome.detail = trace::condition(&policy.when, self);
         }
         if let Some(paths) = outcome.restore.as_ref().filter(|paths| !paths.is_empty()) {
             restored.extend(paths.iter().cloned());
@@ -116,6 +149,7 @@ impl<'f> Judge<'f> {
         if self.skipped(policy).is_some() {
             return Some(false);
         }
+        meter::begin();
         match self.condition(&policy.when) {
             Ok(State::Holds(_)) => Some(true),
             Ok(State::Fails(_) | State::Unknown(_)) => Some(false),
@@ -131,11 +165,9 @@ impl<'f> Judge<'f> {
         if !policy.enabled {
             return Some("it is switched off".to_owned());
         }
-        if !policy.tools.is_empty() {
-            let tool = self.facts.tool().unwrap_or_default();
-            if !policy.tools.iter().any(|name| is_tool(name, tool)) {
-                return Some(format!("the tool '{tool}' is not among `tools`"));
-            }
+        let tool = self.facts.tool().unwrap_or_default();
+        if !policy.admits(tool) {
+            return Some(format!("the tool '{tool}' is not among `tools`"));
         }
         if let Some(globs) = &policy.paths {
             let paths = self.facts.paths();
@@ -149,10 +181,27 @@ impl<'f> Judge<'f> {
         None
     }
 
+    /// Fails where something the policy asks for could not be found out.
+    fn found(&self, policy: &Policy) -> Result<(), String> {
+        let lost = &*self.facts.lost;
+        if lost.is_empty() {
+            return Ok(());
+        }
+        let asked = [
+            (&lost.work, policy.reads_work()),
+            (&lost.gate, policy.needs_gate()),
+            (&lost.turn, policy.needs_turn()),
+        ];
+        let reason = asked
+            .into_iter()
+            .find_map(|(lost, asks)| lost.as_ref().filter(|_| asks));
+        reason.map_or(Ok(()), |reason| Err(reason.clone()))
+    }
+
     pub(super) fn condition(&self, condition: &Condition) -> Result<State, String> {
         match condition {
             Condition::Always => Ok(State::Holds(None)),
-            Condition::Cel(expression) => Ok(if expression.holds(&self.context)? {
+            Condition::Cel(expression) => Ok(if self.is_true(expression)? {
                 State::Holds(None)
             } else {
                 State::Fails(format!("{} is false", expression.source))
@@ -281,7 +330,7 @@ impl<'f> Judge<'f> {
             return Ok(Vec::new());
         }
         if let Some(paths) = &step.paths {
-            let value = to_json(&paths.evaluate(&self.context)?);
+            let value = to_json(&paths.evaluate(self.context())?);
             let items = value.as_array().ok_or("`paths` is no list")?;
             let text = |item: &Value| item.as_str().map(str::to_owned);
             let texts: Option<Vec<String>> = items.iter().map(text).collect();
@@ -327,10 +376,40 @@ pub(super) fn stopped(facts: &Facts, policy: &Policy, reason: &str) -> Outcome {
     outcome
 }
 
+/// Returns what the policies that stand on `events` say where those events could not be made out.
+pub fn unjudged(
+    policies: &Policies,
+    facts: &Facts,
+    events: &[EventName],
+    reason: &str,
+) -> Vec<Outcome> {
+    let tool = facts.tool().unwrap_or_default();
+    policies
+        .on(events)
+        .filter(|policy| policy.admits(tool))
+        .map(|policy| stopped(facts, policy, reason))
+        .collect()
+}
+
+/// Returns what the policies say that stand on `events`, whatever tool they are about, where it is not
+/// known which those events are. What is on by default keeps still: it must not lock anybody out.
+pub fn unreadable(
+    policies: &Policies,
+    facts: &Facts,
+    events: &[EventName],
+    reason: &str,
+) -> Vec<Outcome> {
+    policies
+        .on(events)
+        .filter(|policy| policy.scope != Scope::BuiltIn)
+        .map(|policy| stopped(facts, policy, reason))
+        .collect()
+}
+
 /// Returns what a file that cannot be used says of an event; `None` where it must not speak.
 pub(super) fn broken(broken: &Broken, facts: &Facts) -> Option<Outcome> {
     let blocks = match facts.name {
-        EventName::ToolCall => !is_exempt(facts) && !is_own_command(facts),
+        EventName::ToolCall => !is_exempt(facts),
         EventName::TurnEnd => facts.data("blocks").as_i64().unwrap_or(0) == 0,
         _ => false,
     };
@@ -361,27 +440,26 @@ fn is_exempt(facts: &Facts) -> bool {
     if facts.tool().is_some_and(|tool| READ_ONLY.contains(&tool)) {
         return true;
     }
+    if facts.data("command").is_string() {
+        // What else a command does than write the files it names is not known.
+        return is_own_command(facts);
+    }
     let paths = facts.paths();
     !paths.is_empty() && paths.iter().all(|path| is_policy_file(path))
 }
 
-/// Says whether a shell call runs nothing but our own commands, such as `git operator policy check`.
+/// Says whether a shell call runs nothing but our own commands, such as `git operator policy check`,
+/// and none that runs a command in turn.
 fn is_own_command(facts: &Facts) -> bool {
     let commands = facts.data("argv").as_array();
     commands.is_some_and(|commands| {
         !commands.is_empty()
             && commands.iter().all(|argv| {
                 let words = super::facts::texts(argv);
-                matches!(
-                    words.as_slice(),
-                    ["git-operator", ..] | ["git", "operator", ..]
-                )
+                match words.as_slice() {
+                    ["git-operator", verb, ..] | ["git", "operator", verb, ..] => *verb != "run",
+                    _ => false,
+                }
             })
     })
-}
-
-/// Says whether a name of `tools` means the tool.
-fn is_tool(name: &str, tool: &str) -> bool {
-    name.strip_suffix('*')
-        .map_or(name == tool, |prefix| tool.starts_with(prefix))
 }

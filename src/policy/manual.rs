@@ -91,7 +91,7 @@ fn type_name(field: &Field) -> String {
         Shape::Open => "any",
         Shape::List(Shape::Text) => "list(string)",
         Shape::List(_) => "list",
-        Shape::Record(_) | Shape::Data => "map",
+        Shape::Record(_) | Shape::Data | Shape::Map => "map",
     };
     if field.nullable {
         format!("{name}?")

@@ -23,12 +23,12 @@ const NOT_SHOWN: [&str; 5] = [
 pub(super) fn reason(judge: &Judge<'_>, policy: &Policy, step: &Step, why: Option<&str>) -> String {
     let given = step.message.as_ref().or(policy.message.as_ref());
     let mut text = match given {
-        Some(template) => template.render(&judge.context),
+        Some(template) => template.render(judge.context()),
         None => default(judge, policy, why),
     };
     if let Some(hint) = &policy.hint {
         text.push('\n');
-        text.push_str(&hint.render(&judge.context));
+        text.push_str(&hint.render(judge.context()));
     }
     text.trim_end().to_owned()
 }
@@ -62,8 +62,8 @@ fn fields(judge: &Judge<'_>, policy: &Policy) -> String {
     let mut names: Vec<String> = Vec::new();
     for expression in policy.expressions() {
         for name in expression.fields() {
-            if !NOT_SHOWN.contains(&name.as_str()) && !names.contains(&name) {
-                names.push(name);
+            if !NOT_SHOWN.contains(&name.as_str()) && !names.contains(name) {
+                names.push(name.clone());
             }
         }
     }

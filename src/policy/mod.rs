@@ -8,6 +8,7 @@ mod case;
 mod cel;
 pub mod derive;
 mod diagnostic;
+mod effort;
 mod event;
 mod facts;
 mod glob;
@@ -21,6 +22,7 @@ mod near;
     reason = "the module is named after its type"
 )]
 mod policy;
+mod regex;
 mod ruling;
 mod schema;
 pub mod shell;
@@ -30,11 +32,12 @@ mod trace;
 mod watch;
 mod yaml;
 
-pub use case::{Case, Expect, Given};
+pub use case::{CallStep, Case, Deed, Expect, Given, Scenario, Step};
 pub use diagnostic::{Code, Diagnostic, Place, Source};
 pub use event::{Action, EventName, Level};
-pub use facts::{Facts, FactsError, Shared};
+pub use facts::{Facts, FactsError, Lost, Shared};
 pub use glob::Globs;
+pub use judge::{unjudged, unreadable};
 pub use load::{File, Policies};
 pub use policy::{Broken, Mode, OnError, Policy, Scope};
 pub use ruling::{Outcome, Ruling, Verdict};

@@ -1,7 +1,13 @@
 //! The known name nearest to one that is not known.
 
+use super::effort;
+
+/// The steps of comparing a name with those that are known.
+const STEPS: usize = 32;
+
 /// Returns the name in `known` that `name` most likely meant, if one is near enough.
 pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    effort::spend(STEPS).ok()?;
     let lower: Vec<char> = name.to_lowercase().chars().take(80).collect();
     let allowed = match lower.len() {
         0..=2 => 1,

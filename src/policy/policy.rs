@@ -104,6 +104,8 @@ pub struct Policy {
     pub is_stale: bool,
     pub(super) tools: Vec<String>,
     pub(super) paths: Option<Globs>,
+    /// Where `paths` stands in the file.
+    pub(super) paths_at: usize,
     pub(super) when: Condition,
     pub(super) then: Vec<Step>,
     pub(super) message: Option<Template>,
@@ -119,7 +121,7 @@ impl Policy {
 
     /// Says whether it asks whose the changes of the working tree are.
     pub fn reads_work(&self) -> bool {
-        let reads = |field: &String| field == "work" || field.starts_with("work.");
+        let reads = |field: &&str| *field == "work" || field.starts_with("work.");
         self.fields().iter().any(reads) || self.builtins().any(Builtin::needs_work)
     }
 
@@ -129,9 +131,34 @@ impl Policy {
             && (self.actions().contains(&Action::Restore) || self.reads_work())
     }
 
+    /// Says whether it asks for the newest verdict.
+    pub fn needs_last(&self) -> bool {
+        let reads = |field: &&str| *field == "gate" || field.starts_with("gate.last");
+        self.fields().iter().any(reads)
+            || self
+                .builtins()
+                .any(|builtin| builtin.spec.name == "verdict-fresh")
+    }
+
+    /// Says whether it asks for the branch or the commit of HEAD.
+    pub fn needs_head(&self) -> bool {
+        let head = ["event", "event.head", "event.branch"];
+        let fields = self.fields();
+        fields.iter().any(|field| head.contains(field))
+    }
+
+    /// Says whether its `tools` leave the tool in.
+    pub fn admits(&self, tool: &str) -> bool {
+        let named = |name: &String| match name.strip_suffix('*') {
+            Some(prefix) => tool.starts_with(prefix),
+            None => name == tool,
+        };
+        self.tools.is_empty() || self.tools.iter().any(named)
+    }
+
     /// Says whether it reads `gate`, or uses a built-in that does.
     pub fn needs_gate(&self) -> bool {
-        let reads = |field: &String| field == "gate" || field.starts_with("gate.");
+        let reads = |field: &&str| *field == "gate" || field.starts_with("gate.");
         let named =
             |builtin: &Builtin| matches!(builtin.spec.name, "tasks-closed" | "verdict-fresh");
         self.fields().iter().any(reads) || self.builtins().any(named)
@@ -139,7 +166,7 @@ impl Policy {
 
     /// Says whether it asks what the turn did so far.
     pub fn needs_turn(&self) -> bool {
-        let reads = |field: &String| field == "event" || field.starts_with("event.turn");
+        let reads = |field: &&str| *field == "event" || field.starts_with("event.turn");
         let named =
             |builtin: &Builtin| matches!(builtin.spec.name, "tests-ran" | "repeat" | "budget");
         self.fields().iter().any(reads) || self.builtins().any(named)
@@ -163,7 +190,7 @@ impl Policy {
     }
 
     /// Returns every field that its expressions and messages read.
-    pub(super) fn fields(&self) -> Vec<String> {
+    pub(super) fn fields(&self) -> Vec<&str> {
         let messages = self
             .then
             .iter()
@@ -173,6 +200,7 @@ impl Policy {
         self.expressions()
             .into_iter()
             .flat_map(Expression::fields)
+            .map(String::as_str)
             .chain(messages.flat_map(Template::fields))
             .collect()
     }

@@ -53,7 +53,8 @@ pub struct Ruling {
 }
 
 impl Ruling {
-    pub(super) fn new(outcomes: Vec<Outcome>) -> Self {
+    /// Returns what the outcomes come to.
+    pub fn new(outcomes: Vec<Outcome>) -> Self {
         Self {
             outcomes,
             ..Self::default()

@@ -13,6 +13,8 @@ pub(super) enum Shape {
     Text,
     /// Any value, its fields not known beforehand.
     Open,
+    /// A map whose keys are not known beforehand.
+    Map,
     List(&'static Self),
     Record(&'static [Field]),
     /// `event.data`, whose fields depend on the event.
@@ -86,7 +88,7 @@ const EVENT: &[Field] = &[
     maybe("tool", Shape::Text, "the tool"),
     field(
         "input",
-        Shape::Open,
+        Shape::Map,
         "the tool's input as the client gave it",
     ),
     field("turn", Shape::Record(TURN), "what this turn did so far"),
@@ -108,16 +110,7 @@ const TURN: &[Field] = &[
     ),
 ];
 
-const CALL: &[Field] = &[
-    field("paths", TEXTS, "the files a file tool names"),
-    maybe("command", Shape::Text, "the command line of a shell tool"),
-    maybe(
-        "argv",
-        Shape::List(&TEXTS),
-        "its commands, word by word; null when not understood",
-    ),
-    field("redirects", TEXTS, "the files its output goes to"),
-];
+const CALL: &[Field] = &[CALL_PATHS, CALL_COMMAND, CALL_ARGV, CALL_REDIRECTS];
 
 const RESULT: &[Field] = &[
     CALL_PATHS,
@@ -248,7 +241,7 @@ const WORK: &[Field] = &[
         TEXTS,
         "changed during a call that never reported its end",
     ),
-    field("reasons", Shape::Open, "why a path is foreign, by path"),
+    field("reasons", Shape::Map, "why a path is foreign, by path"),
     maybe(
         "call",
         Shape::Record(WORK_CALL),
@@ -348,6 +341,7 @@ pub(super) fn find(path: &[&str], event: EventName) -> Found {
         fields = match field.shape {
             Shape::Record(fields) => fields,
             Shape::Data => data(event),
+            Shape::Map if depth + 1 < path.len() => return Found::Open,
             Shape::Open => return Found::Open,
             _ if depth + 1 < path.len() => {
                 return Found::Missing {
@@ -386,7 +380,8 @@ fn fill(value: Value, shape: Shape, event: EventName, at: &str) -> Result<Value,
         Shape::Bool if !value.is_boolean() => return Err(format!("'{at}' must be true or false")),
         Shape::Int if !value.is_i64() => return Err(format!("'{at}' must be an integer")),
         Shape::Text if !value.is_string() => return Err(format!("'{at}' must be a text")),
-        Shape::Bool | Shape::Int | Shape::Text | Shape::Open => return Ok(value),
+        Shape::Map if !value.is_object() => return Err(format!("'{at}' must be a map")),
+        Shape::Bool | Shape::Int | Shape::Text | Shape::Open | Shape::Map => return Ok(value),
     };
     let mut given = match value {
         Value::Object(given) => given,
@@ -418,7 +413,7 @@ fn neutral(shape: Shape, event: EventName) -> Value {
         Shape::Bool => Value::Bool(false),
         Shape::Int => 0.into(),
         Shape::Text => String::new().into(),
-        Shape::Open => Value::Object(Map::new()),
+        Shape::Open | Shape::Map => Value::Object(Map::new()),
         Shape::List(_) => Value::Array(Vec::new()),
         Shape::Record(fields) => record(fields, event),
         Shape::Data => record(data(event), event),

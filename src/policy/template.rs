@@ -73,14 +73,14 @@ impl Template {
     }
 
     /// Returns the fields that its expressions read.
-    pub(super) fn fields(&self) -> Vec<String> {
-        self.0
-            .iter()
-            .flat_map(|piece| match piece {
-                Piece::Text(_) => Vec::new(),
-                Piece::Value(expression) => expression.fields(),
-            })
-            .collect()
+    pub(super) fn fields(&self) -> impl Iterator<Item = &str> {
+        let expressions = self.0.iter().filter_map(|piece| match piece {
+            Piece::Text(_) => None,
+            Piece::Value(expression) => Some(expression),
+        });
+        expressions
+            .flat_map(|expression| expression.fields())
+            .map(String::as_str)
     }
 }
 

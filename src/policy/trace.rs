@@ -25,7 +25,7 @@ fn add(condition: &Condition, judge: &Judge<'_>, depth: usize, lines: &mut Vec<S
     match condition {
         Condition::Always => lines.push(line("true", depth, "no condition")),
         Condition::Cel(expression) => {
-            part(&expression.trace(&judge.context), depth, lines);
+            part(&expression.trace(judge.context()), depth, lines);
         }
         Condition::Builtin(builtin) => {
             let (value, why) = match builtin.check(judge.facts) {

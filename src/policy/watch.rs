@@ -1,8 +1,10 @@
 //! Judging on a thread whose stack is known, with somebody watching the time.
 //!
-//! The crate that evaluates expressions can neither be interrupted nor bounded. A policy that takes
-//! too long is left behind on its thread, which ends with the process; the next one goes on on
-//! another.
+//! The steps of an expression are counted (`cel::meter`), so that it ends on every machine alike; the
+//! time is for what no step is counted of. It is the processor's: on a busy machine nothing is taken
+//! for endless because it had to wait. The crate that evaluates expressions cannot be interrupted: a
+//! policy that takes too long is left behind on its thread, which ends with the process; the next one
+//! goes on on another.
 
 use std::{
     sync::{
@@ -12,6 +14,8 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+
+use nix::time::{ClockId, clock_gettime};
 
 use super::{
     facts::Facts,
@@ -23,7 +27,12 @@ use super::{
 /// What evaluation needs at the depth an expression may have, several times over.
 const STACK: usize = 16 << 20;
 
-/// How long judging may take.
+/// How many times as long as it may compute a policy may wait for the processor.
+const PATIENCE: u32 = 8;
+/// How often it is looked how much was computed, at least.
+const GLANCE: Duration = Duration::from_millis(5);
+
+/// How long judging may take, in time of the processor.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// One policy at one event.
@@ -35,7 +44,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            policy: Duration::from_millis(100),
+            policy: Duration::from_millis(150),
             total: Duration::from_millis(500),
         }
     }
@@ -115,28 +124,35 @@ fn steps(policies: &Policies, facts: &[Facts]) -> Vec<Step> {
 }
 
 fn watched(job: &Arc<Job>, limits: Limits) -> Vec<Outcome> {
-    let deadline = Instant::now() + limits.total;
+    let all = Lap::begin();
+    let mut lap = Lap::begin();
     let mut outcomes: Vec<Outcome> = Vec::new();
     let mut answers = start(job, 0, Vec::new());
     while outcomes.len() < job.steps.len() {
-        let left = deadline.saturating_duration_since(Instant::now());
+        let left = all.left(limits.total);
         let next = match &answers {
-            Some(answers) => answers.recv_timeout(left.min(limits.policy)),
+            Some(answers) => answers.recv_timeout(lap.left(limits.policy).min(left)),
+            None if left.is_zero() => Err(RecvTimeoutError::Timeout),
             None => Err(RecvTimeoutError::Disconnected),
         };
         let reason = match next {
             Ok(outcome) => {
                 outcomes.push(outcome);
+                lap = Lap::begin();
                 continue;
             }
-            Err(RecvTimeoutError::Timeout) => {
-                format!(
-                    "it took longer than {} ms",
-                    left.min(limits.policy).as_millis()
-                )
+            Err(RecvTimeoutError::Timeout) if all.left(limits.total).is_zero() => format!(
+                "the policies together took longer than {} ms",
+                limits.total.as_millis()
+            ),
+            Err(RecvTimeoutError::Timeout) if lap.left(limits.policy).is_zero() => {
+                format!("it took longer than {} ms", limits.policy.as_millis())
             }
+            Err(RecvTimeoutError::Timeout) => continue,
             Err(RecvTimeoutError::Disconnected) => "an internal error".to_owned(),
         };
+        let left = all.left(limits.total);
+        lap = Lap::begin();
         outcomes.push(stopped(job, outcomes.len(), &reason));
         answers = if left.is_zero() {
             None
@@ -145,6 +161,42 @@ fn watched(job: &Arc<Job>, limits: Limits) -> Vec<Outcome> {
         };
     }
     outcomes
+}
+
+/// When something began, on the clock and in time of the processor.
+#[derive(Clone, Copy)]
+struct Lap {
+    began: Instant,
+    computed: Option<Duration>,
+}
+
+impl Lap {
+    fn begin() -> Self {
+        Self {
+            began: Instant::now(),
+            computed: computed(),
+        }
+    }
+
+    /// Returns how long may be waited until it is looked again; zero where `limit` is reached.
+    fn left(&self, limit: Duration) -> Duration {
+        let waited = self.began.elapsed();
+        let spent = match (self.computed, computed()) {
+            (Some(before), Some(now)) => now.saturating_sub(before),
+            _ => waited,
+        };
+        let over = spent >= limit || waited >= limit * PATIENCE;
+        match over {
+            true => Duration::ZERO,
+            false => limit.saturating_sub(spent).max(GLANCE),
+        }
+    }
+}
+
+/// Returns what this process has computed so far.
+fn computed() -> Option<Duration> {
+    let time = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).ok()?;
+    Some(Duration::from(time))
 }
 
 fn stopped(job: &Job, step: usize, reason: &str) -> Outcome {
@@ -188,5 +240,33 @@ fn steps_from(job: &Job, from: usize, mut restored: Vec<String>, sender: &Sender
         if sender.send(outcome).is_err() {
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::{Limits, judge};
+    use crate::policy::{EventName, Facts, Level, Shared, load::tests::load};
+
+    #[test]
+    fn restore_where_nothing_can_be_put_back_blocks() {
+        let mut policies = load("on: [tool.result]\nthen: [restore]\n");
+        policies.list[0].on = vec![EventName::TurnEnd];
+        let work = json!({"call": {"written": ["a"]}});
+        let shared = Shared::new(work, json!({})).unwrap();
+        let facts = Facts::new(EventName::TurnEnd, json!({}), &shared).unwrap();
+        let ruling = judge(&Arc::new(policies), vec![facts], Limits::default());
+        assert_eq!(
+            (ruling.level(), ruling.restores()),
+            (Level::Block, Vec::new())
+        );
+        assert_eq!(
+            ruling.reason(),
+            "[p] policy .operator/policies/p.yaml:1 could not put files back: files are put back only after a tool ran"
+        );
     }
 }

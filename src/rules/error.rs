@@ -3,9 +3,10 @@ use std::{io, path::PathBuf};
 use thiserror::Error;
 
 use crate::{
-    git,
+    gate, git,
     model::{Explain, Fault},
     policy::FactsError,
+    store, work,
 };
 
 /// Policies cannot be read, or what was decided cannot be kept.
@@ -15,15 +16,16 @@ pub enum Error {
     Read { path: PathBuf, source: io::Error },
     #[error("cannot write '{path}': {source}")]
     Write { path: PathBuf, source: io::Error },
-    #[error("cannot read policies below '{path}': {source}")]
-    Files {
-        path: PathBuf,
-        source: git::files::FileError,
-    },
     #[error("cannot judge the event: {0}")]
     Facts(#[from] FactsError),
     #[error(transparent)]
     Git(#[from] git::Error),
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    #[error(transparent)]
+    Gate(#[from] gate::Error),
+    #[error(transparent)]
+    Work(#[from] work::Error),
 }
 
 impl Error {
@@ -42,15 +44,19 @@ impl Explain for Error {
     fn fault(&self) -> Fault {
         match self {
             Self::Git(error) => error.fault(),
-            Self::Read { .. } | Self::Write { .. } | Self::Files { .. } | Self::Facts(_) => {
-                Fault::Fatal
-            }
+            Self::Store(error) => error.fault(),
+            Self::Gate(error) => error.fault(),
+            Self::Work(error) => error.fault(),
+            Self::Read { .. } | Self::Write { .. } | Self::Facts(_) => Fault::Fatal,
         }
     }
 
     fn hint(&self) -> Option<String> {
         match self {
             Self::Git(error) => error.hint(),
+            Self::Store(error) => error.hint(),
+            Self::Gate(error) => error.hint(),
+            Self::Work(error) => error.hint(),
             _ => None,
         }
     }

@@ -3,10 +3,14 @@
 use serde_json::{Value, json};
 
 use super::Error;
-use crate::policy::{
-    EventName, Facts, Shared,
-    derive::{self, Content, Via, Written},
-    shell::Shell,
+use crate::{
+    git::Repo,
+    policy::{
+        EventName, Facts, Shared,
+        derive::{self, Content, Via, Written},
+        shell::Shell,
+    },
+    work,
 };
 
 /// A hook call with what is known around it.
@@ -37,6 +41,22 @@ pub struct Change {
     pub is_gone: bool,
 }
 
+/// How much of a changed file is read.
+const READ_LIMIT: u64 = 16 << 20;
+
+/// Returns what a call changed, as policies see it.
+pub fn changes(repo: &Repo, changes: &[work::FileChange]) -> Vec<Change> {
+    let unknown = |_| vec![None; changes.len()];
+    let before = work::FileChange::bytes_before(repo, changes).unwrap_or_else(unknown);
+    let change = |(change, before): (&work::FileChange, Option<Vec<u8>>)| Change {
+        path: change.path.quoted(),
+        before,
+        after: change.bytes_after(repo, READ_LIMIT).ok().flatten(),
+        is_gone: matches!(change.after, work::Content::Absent),
+    };
+    changes.iter().zip(before).map(change).collect()
+}
+
 /// Returns the kinds of event that a hook can make.
 pub fn kinds(hook: &str) -> &'static [EventName] {
     match hook {
@@ -58,6 +78,24 @@ pub fn kinds(hook: &str) -> &'static [EventName] {
         "SessionEnd" => &[EventName::SessionEnd],
         _ => &[],
     }
+}
+
+/// Returns why some of the events of a hook call cannot be made, and which those are; `names` says
+/// whether the tool's input has a text of that name.
+pub fn lost(
+    hook: &str,
+    tool: Option<&str>,
+    names: impl Fn(&str) -> bool,
+) -> Option<(String, &'static [EventName])> {
+    let is_tool = hook.contains("ToolUse") || hook == "PermissionDenied";
+    let Some(tool) = tool.filter(|_| is_tool) else {
+        return is_tool.then(|| ("the payload names no tool".to_owned(), kinds(hook)));
+    };
+    let is_write = hook == "PreToolUse" && derive::is_file_tool(tool);
+    (is_write && !derive::PATH_FIELDS.into_iter().any(names)).then(|| {
+        let reason = format!("{tool} names no file that it is to change");
+        (reason, &[EventName::FileWrite][..])
+    })
 }
 
 /// Returns the events of a hook call, the tool's own first, then those of its files by path.

@@ -1,12 +1,14 @@
 //! The files of policies: the user's, the project's, and those of this checkout alone.
 
-use std::path::{Path, PathBuf};
+use std::{
+    cell::OnceCell,
+    path::{Path, PathBuf},
+};
 
-use super::Error;
 use crate::{
     git::{
         Repo,
-        files::{Lies, Tree},
+        files::{FileError, Lies, Tree},
     },
     model::RepoPath,
     policy::{File, Policies, Scope},
@@ -17,6 +19,9 @@ const LOCAL: &str = ".operator/policies.local";
 /// The largest file; the reader of policies refuses less.
 const SIZE_LIMIT: u64 = 1 << 20;
 const FILE_LIMIT: usize = 1_000;
+/// How much of all files together is read: a hook has to answer.
+const BYTE_LIMIT: usize = 2 << 20;
+const TOO_MUCH: &str = "there are more than 1,000 policy files, or more than 2 MiB of them";
 const DEPTH_LIMIT: usize = 8;
 
 /// Where policies lie.
@@ -75,34 +80,35 @@ impl Places {
 }
 
 /// Reads the policies; `repo` is opened only to read a broken file as it is at HEAD.
-pub fn load(
-    places: &Places,
-    scopes: Scopes,
-    repo: &dyn Fn() -> Option<Repo>,
-) -> Result<Found, Error> {
+///
+/// A directory that cannot be read counts as a policy file that is broken.
+pub fn load(places: &Places, scopes: Scopes, repo: &dyn Fn() -> Option<Repo>) -> Found {
     let mut reader = Reader::default();
-    if let Some(user) = &places.user
-        && scopes == Scopes::All
-    {
-        reader.directory(user, "", Scope::User)?;
+    let all = scopes == Scopes::All;
+    if let Some(user) = places.user.as_ref().filter(|user| all && user.is_dir()) {
+        let shown = format!("{}/", user.display());
+        reader.directory(&Tree::open(user), "", (Scope::User, shown));
     }
-    if let Some(top) = places.top.as_ref().filter(|_| places.is_started()) {
-        reader.directory(top, PROJECT, Scope::Project)?;
-        if scopes == Scopes::All {
-            reader.directory(top, LOCAL, Scope::Local)?;
+    let is_started = places.is_started();
+    if let Some(top) = places.top.as_ref().filter(|_| is_started) {
+        let tree = Tree::open(top);
+        reader.directory(&tree, PROJECT, (Scope::Project, String::new()));
+        if all {
+            reader.directory(&tree, LOCAL, (Scope::Local, String::new()));
         }
     }
-    let at_head = |path: &str| repo().and_then(|repo| at_head(&repo, path));
+    let opened = OnceCell::new();
+    let at_head = |path: &str| at_head(opened.get_or_init(repo).as_ref()?, path);
     let policies = Policies::load(&reader.files, &at_head);
-    Ok(Found {
-        policies: if places.is_started() {
+    Found {
+        policies: if is_started {
             policies.with_defaults()
         } else {
             policies
         },
         ignored: reader.ignored,
         files: reader.files.len(),
-    })
+    }
 }
 
 /// Returns a file as it is at HEAD.
@@ -116,50 +122,67 @@ fn at_head(repo: &Repo, path: &str) -> Option<String> {
 #[derive(Default)]
 struct Reader {
     files: Vec<File>,
+    /// How many bytes the files have together.
+    bytes: usize,
     ignored: Vec<Ignored>,
+    /// How many files of the directory being read were left out.
+    left: usize,
 }
 
 impl Reader {
-    fn directory(&mut self, top: &Path, below: &str, scope: Scope) -> Result<(), Error> {
-        if !top.is_dir() {
-            return Ok(());
-        }
-        let fault = |source| Error::Files {
-            path: top.join(below),
-            source,
+    /// Reads the policies below a tree; one that cannot be opened is a broken file.
+    fn directory(
+        &mut self,
+        tree: &Result<Tree, FileError>,
+        below: &str,
+        (scope, shown): (Scope, String),
+    ) {
+        let walk = Walk { shown, scope };
+        let read = match tree {
+            Err(error) => Err(error.to_string()),
+            Ok(tree) => walk
+                .below(self, tree, below)
+                .map_err(|error| error.to_string()),
         };
-        let tree = Tree::open(top).map_err(fault)?;
-        let shown = match scope {
-            Scope::User => format!("{}/", top.display()),
-            Scope::BuiltIn | Scope::Project | Scope::Local => String::new(),
+        let error = match read {
+            Err(error) => error,
+            // What is left out must not pass in silence.
+            Ok(()) if self.left > 0 => TOO_MUCH.to_owned(),
+            Ok(()) => return,
         };
-        let mut walk = Walk {
-            tree: &tree,
-            shown,
+        self.left = 0;
+        self.files.push(File {
             scope,
-        };
-        walk.directory(self, below, 0)
-            .map_err(|source| Error::Files {
-                path: top.join(below),
-                source,
-            })
+            path: format!("{}{below}", walk.shown),
+            text: Err(error),
+        });
     }
 }
 
-struct Walk<'a> {
-    tree: &'a Tree,
+struct Walk {
     shown: String,
     scope: Scope,
 }
 
-impl Walk<'_> {
+impl Walk {
+    fn below(&self, reader: &mut Reader, tree: &Tree, below: &str) -> Result<(), FileError> {
+        if below.is_empty() {
+            return self.directory(reader, tree, (below, 0));
+        }
+        match tree.below(below)? {
+            Some(tree) => self.directory(reader, &tree, (below, 0)),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads the files of a directory, which is opened once for all of them.
     fn directory(
-        &mut self,
+        &self,
         reader: &mut Reader,
-        below: &str,
-        depth: usize,
-    ) -> Result<(), crate::git::files::FileError> {
-        for name in self.tree.names(below)? {
+        tree: &Tree,
+        (below, depth): (&str, usize),
+    ) -> Result<(), FileError> {
+        for name in tree.names("")? {
             let Some(name) = name.to_str() else {
                 let path = format!("{}{below}/{}", self.shown, name.to_string_lossy());
                 reader.ignore(path, "its name is no UTF-8");
@@ -170,12 +193,31 @@ impl Walk<'_> {
                 below => format!("{below}/{name}"),
             };
             let shown = format!("{}{path}", self.shown);
-            match self.tree.lies(&path) {
+            let is_policy = fault_of(name).is_none() && reader.has_room();
+            let read = is_policy.then(|| tree.read(name, SIZE_LIMIT));
+            match read {
+                Some(Ok(Some(bytes))) => {
+                    self.file(reader, shown, bytes);
+                    continue;
+                }
+                Some(Ok(None)) => continue,
+                Some(Err(FileError::Link(_) | FileError::NotAFile(_))) | None => {}
+                Some(Err(error)) => {
+                    self.unreadable(reader, shown, error.to_string());
+                    continue;
+                }
+            }
+            match tree.lies(name) {
                 Ok(Lies::Directory) if depth < DEPTH_LIMIT => {
-                    self.directory(reader, &path, depth + 1)?;
+                    if let Some(tree) = tree.below(name)? {
+                        self.directory(reader, &tree, (&path, depth + 1))?;
+                    }
                 }
                 Ok(Lies::Directory) => reader.ignore(shown, "it lies too deep"),
-                Ok(Lies::File) => self.file(reader, &path, shown),
+                Ok(Lies::File) => match fault_of(name) {
+                    Some(fault) => reader.ignore(shown, fault),
+                    None => reader.leave(shown),
+                },
                 Ok(Lies::Nothing) => {}
                 Ok(_) | Err(_) => reader.ignore(shown, "it is a link or no regular file"),
             }
@@ -183,31 +225,46 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn file(&self, reader: &mut Reader, path: &str, shown: String) {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        if name.starts_with('.') {
-            return reader.ignore(shown, "its name begins with '.'");
-        }
-        if !name.ends_with(".yaml") && !name.ends_with(".yml") {
-            return reader.ignore(shown, "its name does not end in .yaml or .yml");
-        }
-        if reader.files.len() >= FILE_LIMIT {
-            return reader.ignore(shown, "there are too many files");
-        }
-        let text = match self.tree.read(path, SIZE_LIMIT) {
-            Ok(Some(bytes)) => String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned()),
-            Ok(None) => Err("it is gone".to_owned()),
-            Err(error) => Err(error.to_string()),
-        };
+    fn file(&self, reader: &mut Reader, path: String, bytes: Vec<u8>) {
+        reader.bytes += bytes.len();
+        let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned());
         reader.files.push(File {
             scope: self.scope,
-            path: shown,
+            path,
             text,
+        });
+    }
+
+    fn unreadable(&self, reader: &mut Reader, path: String, reason: String) {
+        reader.files.push(File {
+            scope: self.scope,
+            path,
+            text: Err(reason),
         });
     }
 }
 
+/// Returns why a file of this name is no policy file.
+fn fault_of(name: &str) -> Option<&'static str> {
+    if name.starts_with('.') {
+        Some("its name begins with '.'")
+    } else if !name.ends_with(".yaml") && !name.ends_with(".yml") {
+        Some("its name does not end in .yaml or .yml")
+    } else {
+        None
+    }
+}
+
 impl Reader {
+    fn leave(&mut self, path: String) {
+        self.left += 1;
+        self.ignore(path, "there are too many policy files, or too much in them");
+    }
+
+    fn has_room(&self) -> bool {
+        self.files.len() < FILE_LIMIT && self.bytes < BYTE_LIMIT
+    }
+
     fn ignore(&mut self, path: String, reason: &'static str) {
         self.ignored.push(Ignored { path, reason });
     }

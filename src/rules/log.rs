@@ -1,15 +1,10 @@
 //! What policies decided in this clone, newest last.
 
-use std::{
-    collections::BTreeMap,
-    fs::{self, OpenOptions},
-    io::{self, Write as _},
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, path::Path};
 
 use serde::{Deserialize, Serialize};
 
-use super::Error;
+use super::{Error, lines::Lines};
 use crate::{
     model::Digest,
     policy::{Outcome, Ruling, Verdict},
@@ -62,9 +57,7 @@ pub struct Stat {
 
 /// The record of a clone.
 #[derive(Clone, Debug)]
-pub struct Log {
-    path: PathBuf,
-}
+pub struct Log(Lines);
 
 /// Who and when a decision is about.
 #[derive(Clone, Copy, Debug)]
@@ -113,49 +106,18 @@ fn said(outcome: &Outcome) -> Said {
 impl Log {
     /// Returns the record kept under `operator`, the directory of local state.
     pub fn new(operator: &Path) -> Self {
-        Self {
-            path: operator.join("policy-log"),
-        }
+        Self(Lines::new(operator.join("policy-log"), SIZE_LIMIT))
     }
 
     /// Appends a decision.
     pub fn add(&self, decision: &Decision) -> Result<(), Error> {
-        if let Some(dir) = self.path.parent() {
-            fs::create_dir_all(dir).map_err(Error::write(dir))?;
-        }
-        let long = fs::metadata(&self.path).is_ok_and(|found| found.len() > SIZE_LIMIT);
-        if long {
-            fs::rename(&self.path, self.before()).map_err(Error::write(&self.path))?;
-        }
-        let mut line = serde_json::to_string(decision).unwrap_or_default();
-        line.push('\n');
-        OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&self.path)
-            .and_then(|mut file| file.write_all(line.as_bytes()))
-            .map_err(Error::write(&self.path))
-    }
-
-    fn before(&self) -> PathBuf {
-        self.path.with_extension("1")
+        self.0
+            .add(serde_json::to_string(decision).unwrap_or_default())
     }
 
     /// Returns the decisions, oldest first; lines that cannot be read are left out.
     pub fn read(&self) -> Result<Vec<Decision>, Error> {
-        let mut decisions = Vec::new();
-        for path in [self.before(), self.path.clone()] {
-            let text = match fs::read_to_string(&path) {
-                Ok(text) => text,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(error) => return Err(Error::read(&path)(error)),
-            };
-            decisions.extend(
-                text.lines()
-                    .filter_map(|line| serde_json::from_str(line).ok()),
-            );
-        }
-        Ok(decisions)
+        self.0.read()
     }
 
     /// Returns what is known of each policy.
@@ -181,5 +143,80 @@ impl Log {
             }
         }
         Ok(stats)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, fs::OpenOptions, thread};
+
+    use fs4::FileExt;
+
+    use super::{Decision, Log, SIZE_LIMIT, Said};
+
+    fn decision(id: String, reason: String) -> Decision {
+        Decision {
+            id,
+            time: 1,
+            session: Some("S1".to_owned()),
+            event: "tool.call".to_owned(),
+            tool: None,
+            path: None,
+            level: "block".to_owned(),
+            policies: vec![Said {
+                policy: "p".to_owned(),
+                place: "p:1".to_owned(),
+                level: "block".to_owned(),
+                error: None,
+                micros: 1,
+            }],
+            reason,
+            restored: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn writers_side_by_side_lose_no_line_and_tear_none() {
+        const WRITERS: usize = 8;
+        const EACH: usize = 50;
+        let dir = assert_fs::TempDir::new().unwrap();
+        // Long lines, so that the file begins anew under the writers once.
+        let reason = "x".repeat(usize::try_from(SIZE_LIMIT).unwrap() / (WRITERS * EACH) * 4 / 3);
+        thread::scope(|scope| {
+            for writer in 0..WRITERS {
+                let (log, reason) = (Log::new(dir.path()), &reason);
+                scope.spawn(move || {
+                    for number in 0..EACH {
+                        let id = format!("{writer}-{number}");
+                        log.add(&decision(id, reason.clone())).unwrap();
+                    }
+                });
+            }
+        });
+        let log = Log::new(dir.path());
+        assert!(log.0.before().exists());
+        let read = log.read().unwrap();
+        let ids: BTreeSet<&str> = read.iter().map(|decision| decision.id.as_str()).collect();
+        assert_eq!((read.len(), ids.len()), (WRITERS * EACH, WRITERS * EACH));
+        assert_eq!(log.stats().unwrap()["p"].blocked, WRITERS * EACH);
+    }
+
+    #[test]
+    fn a_writer_that_never_lets_go_is_waited_for_a_moment_only() {
+        let dir = assert_fs::TempDir::new().unwrap();
+        let path = dir.path().join("policy-log.lock");
+        let held = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(path)
+            .unwrap();
+        FileExt::lock(&held).unwrap();
+        let error = Log::new(dir.path())
+            .add(&decision("a".to_owned(), String::new()))
+            .unwrap_err();
+        assert!(
+            error.to_string().ends_with("another process holds it"),
+            "{error}"
+        );
     }
 }

@@ -7,11 +7,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use fs4::FileExt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::Error;
+use super::{Error, lines::lock};
 use crate::model::Digest;
 
 const SIZE_LIMIT: u64 = 1 << 20;
@@ -95,6 +94,13 @@ impl Turn {
     }
 }
 
+/// Whether a call wrote files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrote {
+    Files,
+    Nothing,
+}
+
 /// The turns of a clone's sessions.
 #[derive(Clone, Debug)]
 pub struct Turns {
@@ -122,6 +128,7 @@ impl Turns {
     ) -> Result<T, Error> {
         fs::create_dir_all(&self.dir).map_err(Error::write(&self.dir))?;
         let path = self.path(session);
+        let _lock = lock(&path)?;
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -129,7 +136,6 @@ impl Turns {
             .truncate(false)
             .open(&path)
             .map_err(Error::write(&path))?;
-        FileExt::lock(&file).map_err(Error::write(&path))?;
         let mut turn = read(&file);
         let result = change(&mut turn);
         let text = serde_json::to_vec(&turn).unwrap_or_default();
@@ -138,6 +144,32 @@ impl Turns {
             .and_then(|()| file.write_all(&text))
             .map_err(Error::write(&path))?;
         Ok(result)
+    }
+
+    /// Returns a session's turn as an event that is no call would see it; counts nothing.
+    pub fn look(&self, session: &str) -> Value {
+        let file = File::open(self.path(session)).ok();
+        file.map(|file| read(&file)).unwrap_or_default().value(0)
+    }
+
+    /// Counts a call where the hook is about one; returns the turn as the event sees it.
+    pub fn count(&self, session: &str, hook: &str, call: Call<'_>) -> Result<Value, Error> {
+        self.update(session, |turn| match hook {
+            "PreToolUse" => turn.call(call),
+            _ => {
+                turn.prompt(call.prompt);
+                turn.value(0)
+            }
+        })
+    }
+
+    /// Remembers what a call that ended says about tests: what it wrote, or what succeeded.
+    pub fn end(&self, session: &str, wrote: Wrote, passed: Option<&str>) -> Result<(), Error> {
+        self.update(session, |turn| match (wrote, passed) {
+            (Wrote::Files, _) => turn.wrote(),
+            (Wrote::Nothing, Some(command)) => turn.pass(command),
+            (Wrote::Nothing, None) => {}
+        })
     }
 
     /// Forgets a session.

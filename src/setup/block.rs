@@ -36,6 +36,14 @@ pub(super) fn put(text: &str, body: &str, at: At) -> String {
     format!("{head}{newline}{BEGIN}{mark}\n{body}{END}\n{tail}")
 }
 
+/// Returns what stands in front of the block, and its body; `None` when there is none.
+pub(super) fn parts(text: &str) -> Option<(&str, &str)> {
+    let begin = line_start(text, BEGIN)?;
+    let body = begin + text[begin..].find('\n')? + 1;
+    let end = body + line_start(&text[body..], END)?;
+    Some((&text[..begin], &text[body..end]))
+}
+
 /// Returns `text` without the block; `None` when it holds none.
 pub(super) fn take(text: &str) -> Option<String> {
     let (before, after) = split(text)?;

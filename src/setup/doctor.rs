@@ -7,17 +7,13 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use super::{
-    Error, Mode, clients, hooks,
-    plan::{Plan, local},
-    start::{self, CONFIG, DRIVER_BLOCK, HIDE},
-};
+use super::{Error, Mode, clients, plan::Plan, probe, refspecs, registered, start};
 use crate::{
     gate::{self, Life, Place, Who},
     git::{Clock, Repo},
     model::Owner,
-    store::{Store, Wait, tasks},
-    sync,
+    store::{Backlog, Store, Wait, tasks},
+    sync, work,
 };
 
 /// How bad a finding is.
@@ -51,7 +47,7 @@ impl Finding {
         }
     }
 
-    fn note(what: impl Into<String>) -> Self {
+    pub(super) fn note(what: impl Into<String>) -> Self {
         Self {
             weight: Weight::Note,
             ..Self::fault(what)
@@ -73,7 +69,7 @@ pub enum Repair {
 
 const STALE_LOCK: Duration = Duration::from_secs(600);
 const STALE_SESSION: Duration = Duration::from_secs(14 * 86_400);
-const START: &str = "git operator start";
+pub(super) const START: &str = "git operator start";
 const REOPEN: &str = "git operator doctor --fix";
 
 /// Looks the set-up over, at `now` (ms of wall clock), and returns what it found.
@@ -85,8 +81,11 @@ pub fn doctor(
     let mut found = Vec::new();
     let repo = store.repo();
     if let Some(top) = place.top.as_deref().filter(|_| !repo.is_store()) {
-        driver(repo, &mut found)?;
-        hooks::check(top, repo, &mut found)?;
+        registered::check(repo, &mut found)?;
+        if place.is_started() {
+            registered::check_tracked(top, repo, &mut found)?;
+        }
+        probe::check(top, repo, &mut found)?;
         views(top, repo, &mut found)?;
         planted(repo, &mut found)?;
         clients::check(top, repo.env().home(), &mut found);
@@ -95,8 +94,13 @@ pub fn doctor(
         }
     }
     if !repo.is_store() {
-        refspecs(repo, &mut found)?;
+        refspecs::check(repo, &mut found)?;
+        if repo.is_bare() {
+            registered::check_bare(repo, &mut found)?;
+        }
+        writable(repo, &mut found);
         locks(repo, &mut found);
+        work_sessions(repo, now, &mut found);
     }
     ledger(store, &mut found);
     if repair == Repair::Fix {
@@ -115,32 +119,11 @@ pub fn doctor(
 /// two files.
 pub fn drift(repo: &Repo) -> Result<Vec<Finding>, Error> {
     let mut found = Vec::new();
-    driver(repo, &mut found)?;
+    registered::read(repo, &mut found)?;
     Ok(found)
 }
 
-fn driver(repo: &Repo, found: &mut Vec<Finding>) -> Result<(), Error> {
-    let registered = repo.config()?.text(CONFIG[1].0).is_some();
-    let common = Plan::new(repo.common_dir(), None, Mode::DryRun)?;
-    let attributes = common.text("info/attributes")?.unwrap_or_default();
-    if !registered || !attributes.contains(DRIVER_BLOCK) {
-        found.push(
-            Finding::fault("the merge driver of the views is not registered in this clone")
-                .fix(START),
-        );
-    }
-    if !local(repo, HIDE.0)?.iter().any(|value| value == HIDE.1) {
-        found.push(
-            Finding::fault(
-                "refs/operator-local is not hidden from those who fetch from this clone",
-            )
-            .fix(START),
-        );
-    }
-    Ok(())
-}
-
-/// Does what `start` would do for the driver, the attributes and the hooks.
+/// Does what `start` would do for the driver, the attributes, the allow-list and the hooks.
 fn mend(top: &Path, repo: &Repo, found: &mut [Finding]) -> Result<(), Error> {
     if !found
         .iter()
@@ -191,61 +174,26 @@ fn planted(repo: &Repo, found: &mut Vec<Finding>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Names configured refspecs that overwrite or prune live refs of ours.
-fn refspecs(repo: &Repo, found: &mut Vec<Finding>) -> Result<(), Error> {
-    let listed = repo
-        .git([
-            "config",
-            "--null",
-            "--get-regexp",
-            r"^remote\..*\.(fetch|push|mirror)$",
-        ])
-        .read_only()
-        .run()?;
-    let text = String::from_utf8_lossy(&listed.stdout).into_owned();
-    for (key, value) in text
-        .split_terminator('\0')
-        .filter_map(|entry| entry.split_once('\n'))
-    {
-        let threat = match key.rsplit('.').next() {
-            Some("fetch") => writes_ours(value),
-            Some("push") => {
-                value.starts_with('+')
-                    && (value.contains("refs/operator") || value == "+refs/*:refs/*")
-            }
-            Some("mirror") => value == "true",
-            _ => false,
-        };
-        if threat {
-            found.push(
-                Finding::fault(format!(
-                    "{key} = {value} can overwrite or prune records of this clone"
-                ))
-                .fix(format!(
-                    "git config --unset-all --fixed-value {key} {}",
-                    gate::quoted(value)
-                )),
+/// Names what may not be written though every record needs it.
+fn writable(repo: &Repo, found: &mut Vec<Finding>) {
+    use nix::unistd::{AccessFlags, access};
+    let common = repo.common_dir();
+    let operator = repo.operator_dir();
+    let own = if operator.exists() {
+        operator
+    } else {
+        common.to_owned()
+    };
+    for dir in [own, common.join("objects"), common.join("refs")] {
+        if let Err(errno) = access(&dir, AccessFlags::W_OK | AccessFlags::X_OK) {
+            let what = format!(
+                "'{}' cannot be written, and nothing can be recorded: {}",
+                dir.display(),
+                errno.desc()
             );
+            found.push(Finding::fault(what));
         }
     }
-    Ok(())
-}
-
-/// Says whether a fetch refspec writes into our live refs.
-fn writes_ours(refspec: &str) -> bool {
-    let Some((_, target)) = refspec.trim_start_matches('+').split_once(':') else {
-        return false;
-    };
-    let live = [
-        "refs/operator/ledger",
-        "refs/operator/evidence",
-        "refs/notes/operator",
-        "refs/operator-local/ledger",
-    ];
-    live.iter().any(|name| match target.split_once('*') {
-        None => target == *name,
-        Some((before, after)) => name.starts_with(before) && name.ends_with(after),
-    })
 }
 
 /// Names lock files that a killed git left behind.
@@ -268,6 +216,42 @@ fn locks(repo: &Repo, found: &mut Vec<Finding>) {
             found.push(Finding::fault(what));
         }
     }
+}
+
+/// Names sessions whose work ledger was never told that they ended: they still run, or were killed.
+fn work_sessions(repo: &Repo, now: u64, found: &mut Vec<Finding>) {
+    let asking = repo.env().text("CLAUDE_CODE_SESSION_ID");
+    for session in work::sessions(repo) {
+        if session.ended || Some(session.session.as_str()) == asking {
+            continue;
+        }
+        let since = Duration::from_millis(now.saturating_sub(session.last));
+        let note = Finding::note(format!(
+            "session '{}' was last seen {} ago and has not ended: {} claimed paths, {} unfinished \
+             calls, {} bytes kept for it",
+            session.session,
+            age(since),
+            session.claims,
+            session.open_calls,
+            session.kept
+        ));
+        found.push(match since > STALE_SESSION {
+            true => note.fix("git operator gc"),
+            false => note,
+        });
+    }
+}
+
+fn age(since: Duration) -> String {
+    let seconds = since.as_secs();
+    let (count, unit) = match seconds {
+        0..60 => (seconds, "second"),
+        60..3_600 => (seconds / 60, "minute"),
+        3_600..86_400 => (seconds / 3_600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {unit}{plural}")
 }
 
 fn ledger(store: &Store, found: &mut Vec<Finding>) {
@@ -295,6 +279,9 @@ fn ledger(store: &Store, found: &mut Vec<Finding>) {
             }
         }
     }
+    for left in store.backlog().unwrap_or_default() {
+        found.push(Finding::fault(left.to_string()).fix(REOPEN));
+    }
     found.extend(
         store
             .take_warnings()
@@ -303,14 +290,18 @@ fn ledger(store: &Store, found: &mut Vec<Finding>) {
     );
 }
 
-/// Makes lost task files anew.
+/// Makes lost task files anew, and finishes what a writer left.
 fn reopen(store: &Store, found: &mut [Finding]) -> Result<(), Error> {
     let is_lost = |finding: &&mut Finding| finding.fix.as_deref() == Some(REOPEN);
     if !found.iter_mut().any(|finding| is_lost(&finding)) {
         return Ok(());
     }
     let clock = Clock::new(store.repo().env())?;
-    store.begin(Wait::Command, clock)?.rebuild()?;
+    let mut tx = store.begin(Wait::Command, clock)?;
+    tx.rebuild()?;
+    if store.backlog()?.contains(&Backlog::Evidence) {
+        tx.tidy()?;
+    }
     for finding in found.iter_mut().filter(is_lost) {
         finding.fixed = true;
     }

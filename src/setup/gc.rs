@@ -42,6 +42,17 @@ pub fn gc(store: &Store, clock: &Clock, notes: Notes) -> Result<Collected, Error
         if notes == Notes::All {
             done.noted = notes::project(store, clock, Projection::Whole)?;
         }
+        // A projection that misses objects stops git's own collection too.
+        done.packed += match repo.pack_loose(&[notes::NOTES]) {
+            Ok(packed) => packed,
+            Err(error) => {
+                if repo.is_connected(notes::NOTES)? {
+                    return Err(error.into());
+                }
+                done.noted += notes::mend(store, clock)?;
+                repo.pack_loose(&[notes::NOTES])?
+            }
+        };
     }
     Ok(done)
 }

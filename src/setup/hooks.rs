@@ -11,7 +11,6 @@ use std::{
 
 use super::{
     Error, HookPlace, block,
-    doctor::Finding,
     plan::{Act, Plan, local, shown},
 };
 use crate::git::{self, Repo};
@@ -26,7 +25,7 @@ const HOOKS: [(&str, &str); 5] = [
     ),
     ("pre-push", include_str!("../../git-hooks/pre-push")),
 ];
-const MANAGERS: [&str; 8] = [
+pub(super) const MANAGERS: [&str; 8] = [
     ".husky",
     "lefthook.yml",
     "lefthook.yaml",
@@ -63,7 +62,7 @@ pub(super) fn put(plan: &mut Plan<'_>, repo: &Repo, place: HookPlace) -> Result<
 }
 
 /// Says whether git runs hooks that its configuration names (git 2.54).
-fn config_hooks(repo: &Repo) -> Result<bool, Error> {
+pub(super) fn config_hooks(repo: &Repo) -> Result<bool, Error> {
     let out = repo.git(["version"]).read_only().output()?;
     let text = String::from_utf8_lossy(&out);
     let mut numbers = text
@@ -81,7 +80,7 @@ fn config_hooks(repo: &Repo) -> Result<bool, Error> {
 }
 
 /// Returns the name of a hook manager that this project uses.
-fn manager(top: &Path, repo: &Repo) -> Result<Option<String>, Error> {
+pub(super) fn manager(top: &Path, repo: &Repo) -> Result<Option<String>, Error> {
     if let Some(name) = MANAGERS.iter().find(|name| top.join(name).exists()) {
         return Ok(Some((*name).to_owned()));
     }
@@ -94,7 +93,7 @@ fn manager(top: &Path, repo: &Repo) -> Result<Option<String>, Error> {
 }
 
 /// Returns the hooks that are wanted: pre-push only where `operator.prePush` asks for it.
-fn wanted(repo: &Repo) -> Result<Vec<(&'static str, &'static str)>, Error> {
+pub(super) fn wanted(repo: &Repo) -> Result<Vec<(&'static str, &'static str)>, Error> {
     let asked = repo.config()?.text("operator.prePush");
     let pushes = matches!(asked.as_deref(), Some("sync" | "verify"));
     let hooks = HOOKS.into_iter();
@@ -124,7 +123,7 @@ fn otherwise(name: &str) -> &'static str {
 }
 
 /// Returns the line of shell that git's configuration names: without the program it passes.
-fn command(name: &str) -> String {
+pub(super) fn command(name: &str) -> String {
     format!("command -v git-operator >/dev/null 2>&1 || exit 0; git-operator git-hook {name}")
 }
 
@@ -183,13 +182,19 @@ fn put_file(plan: &mut Plan<'_>, path: &Path, name: &str, text: &str) -> Result<
         );
         return Ok(());
     };
+    let own = after == text;
     let act = match &before {
         None => Act::Created,
+        Some(_) if own && !is_executable(path) => Act::Updated,
         Some(bytes) if *bytes == after.as_bytes() => Act::Kept,
         Some(_) => Act::Updated,
     };
     if act != Act::Kept && plan.applies() {
         write(path, &after)?;
+        if own {
+            let mode = fs::Permissions::from_mode(0o755);
+            fs::set_permissions(path, mode).map_err(git::Error::write(path))?;
+        }
     }
     plan.say(act, what, None);
     Ok(())
@@ -211,11 +216,15 @@ fn merged(before: Option<&[u8]>, name: &str, text: &str) -> Option<String> {
     is_shell.then(|| block::put(before, &call(name), block::At::SecondLine))
 }
 
+/// A probe ends behind our lines: what follows is somebody else's and is not run for it.
+const ENOUGH: &str = "[ -z \"${GIT_OPERATOR_PROBE:-}\" ] || exit 0\n";
+
 /// Returns the lines that call us in front of somebody's hook and hand the hook its standard input.
-fn call(name: &str) -> String {
+pub(super) fn call(name: &str) -> String {
     if !matches!(name, "post-rewrite" | "pre-push") {
         return format!(
-            "if command -v git-operator >/dev/null 2>&1; then git-operator git-hook {name} \"$@\" </dev/null || :; fi\n"
+            "if command -v git-operator >/dev/null 2>&1; then git-operator git-hook {name} \"$@\" </dev/null || :; fi\n\
+             {ENOUGH}"
         );
     }
     let failed = match name {
@@ -223,7 +232,9 @@ fn call(name: &str) -> String {
         _ => ":",
     };
     format!(
-        "if command -v git-operator >/dev/null 2>&1 && operator_stdin=$(mktemp); then\n\
+        "if [ -n \"${{GIT_OPERATOR_PROBE:-}}\" ]; then git-operator git-hook {name} </dev/null; fi\n\
+         {ENOUGH}\
+         if command -v git-operator >/dev/null 2>&1 && operator_stdin=$(mktemp); then\n\
          cat >\"$operator_stdin\"\n\
          git-operator git-hook {name} \"$@\" <\"$operator_stdin\" || {failed}\n\
          exec <\"$operator_stdin\"\n\
@@ -284,68 +295,6 @@ fn take_file(plan: &mut Plan<'_>, path: &Path, text: &str) -> Result<(), Error> 
     Ok(())
 }
 
-/// Names hooks that are not there, cannot run, or lie where git does not look.
-pub(super) fn check(top: &Path, repo: &Repo, found: &mut Vec<Finding>) -> Result<(), Error> {
-    if config_hooks(repo)? && !local(repo, "hook.git-operator-post-commit.command")?.is_empty() {
-        return Ok(());
-    }
-    let out = repo
-        .git(["rev-parse", "--path-format=absolute", "--git-path", "hooks"])
-        .read_only()
-        .output()?;
-    let dir = PathBuf::from(String::from_utf8_lossy(&out).trim_end_matches('\n'));
-    if !dir.is_dir() {
-        let what = format!(
-            "git looks for hooks in '{}', which is not there: none runs",
-            dir.display()
-        );
-        found.push(Finding::fault(what));
-        return Ok(());
-    }
-    let silent: Vec<&str> = wanted(repo)?
-        .into_iter()
-        .filter(|(name, _)| !calls_us(&dir.join(name)) && !is_managed(top, &dir, name))
-        .map(|(name, _)| name)
-        .collect();
-    if silent.is_empty() {
-        return Ok(());
-    }
-    let what = format!(
-        "the hooks {} in '{}' do not call git-operator",
-        silent.join(", "),
-        dir.display()
-    );
-    let finding = Finding::fault(what);
-    found.push(match manager(top, repo)? {
-        Some(name) => finding.fix(format!(
-            "add 'git-operator git-hook <name> \"$@\" || :' to the hooks of {name}"
-        )),
-        None => finding.fix("git operator start"),
-    });
-    Ok(())
-}
-
-/// Says whether the hook of a manager runs, and what it reads calls us: husky 9 keeps its hooks beside
-/// the directory git looks in, lefthook, pre-commit and others in a file of the project.
-fn is_managed(top: &Path, dir: &Path, name: &str) -> bool {
-    if !is_executable(&dir.join(name)) {
-        return false;
-    }
-    let call = format!("git-operator git-hook {name}");
-    let says = |path: PathBuf| {
-        fs::read(path).is_ok_and(|text| String::from_utf8_lossy(&text).contains(&call))
-    };
-    let beside = dir.ends_with(".husky/_") && says(top.join(".husky").join(name));
-    let files = MANAGERS.iter().filter(|manager| **manager != ".husky");
-    beside || files.into_iter().any(|manager| says(top.join(manager)))
-}
-
-fn is_executable(path: &Path) -> bool {
+pub(super) fn is_executable(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-}
-
-fn calls_us(path: &Path) -> bool {
-    is_executable(path)
-        && fs::read(path)
-            .is_ok_and(|text| String::from_utf8_lossy(&text).contains("git-operator git-hook"))
 }

@@ -18,6 +18,14 @@ pub(super) fn put(plan: &mut Plan<'_>) -> Result<(), Error> {
     }
 }
 
+/// Writes the list where there is none.
+pub(super) fn put_missing(plan: &mut Plan<'_>) -> Result<(), Error> {
+    match plan.text(PATH)? {
+        None => plan.write(PATH, TEXT, 0o644),
+        Some(_) => Ok(()),
+    }
+}
+
 fn is_marked(text: &str, mark: &str) -> bool {
     text.lines()
         .any(|line| line.starts_with('#') && line.contains(mark))

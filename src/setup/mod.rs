@@ -12,7 +12,10 @@ mod gc;
 mod hooks;
 mod ignore;
 mod plan;
+mod probe;
 pub mod proxy;
+mod refspecs;
+mod registered;
 pub mod spec;
 mod start;
 pub mod tiers;
@@ -23,6 +26,7 @@ pub use error::Error;
 pub use gc::{Collected, Notes, gc};
 pub use hooks::shim;
 pub use plan::{Act, Mode, Step};
+pub use probe::{PROBE, answer as probe_answer};
 pub use start::{Ci, Start, start, uninstall};
 
 /// How CLAUDE.md carries the charter.

@@ -9,6 +9,7 @@ use super::{
 use crate::git::Repo;
 
 const ATTRIBUTES: &str = include_str!("../../templates/gitattributes");
+const ATTRIBUTES_PATH: &str = ".operator/.gitattributes";
 const DRIVER: &str = "if command -v git-operator >/dev/null 2>&1; then git-operator merge-driver %O %A %B %L %P; \
                       else git merge-file --union -q %A %O %B; fi";
 pub(super) const DRIVER_BLOCK: &str = "/.operator/VERDICTS.md merge=git-operator
@@ -120,14 +121,27 @@ fn shim(name: &str) -> String {
     )
 }
 
+fn rules() -> impl Iterator<Item = &'static str> {
+    ATTRIBUTES.lines().filter(|line| !line.starts_with('#'))
+}
+
+fn lacks(text: &str, rule: &str) -> bool {
+    !text.lines().any(|line| line.trim_end() == rule)
+}
+
+/// Says whether `.operator/.gitattributes` lacks a rule of ours.
+pub(super) fn lacks_attributes(plan: &Plan<'_>) -> Result<bool, Error> {
+    let text = plan.text(ATTRIBUTES_PATH)?.unwrap_or_default();
+    Ok(rules().any(|rule| lacks(&text, rule)))
+}
+
 /// Adds each rule that no real line of the file gives yet.
 fn attributes(plan: &mut Plan<'_>) -> Result<(), Error> {
-    const PATH: &str = ".operator/.gitattributes";
-    let Some(mut text) = plan.text(PATH)? else {
-        return plan.write(PATH, ATTRIBUTES, 0o644);
+    let Some(mut text) = plan.text(ATTRIBUTES_PATH)? else {
+        return plan.write(ATTRIBUTES_PATH, ATTRIBUTES, 0o644);
     };
-    for rule in ATTRIBUTES.lines().filter(|line| !line.starts_with('#')) {
-        if !text.lines().any(|line| line.trim_end() == rule) {
+    for rule in rules() {
+        if lacks(&text, rule) {
             if !text.is_empty() && !text.ends_with('\n') {
                 text.push('\n');
             }
@@ -135,11 +149,13 @@ fn attributes(plan: &mut Plan<'_>) -> Result<(), Error> {
             text.push('\n');
         }
     }
-    plan.write(PATH, &text, 0o644)
+    plan.write(ATTRIBUTES_PATH, &text, 0o644)
 }
 
 /// Registers what `doctor --fix` may register again.
 pub(super) fn mend(plan: &mut Plan<'_>, repo: &Repo) -> Result<(), Error> {
+    attributes(plan)?;
+    ignore::put_missing(plan)?;
     driver(plan, repo)?;
     hooks::put(plan, repo, HookPlace::Auto)
 }

@@ -50,6 +50,13 @@ impl Transaction<'_> {
     /// Unites the ledger with the history that ends in `theirs`, whose objects are here.
     pub fn adopt_ledger(&mut self, theirs: Oid, limits: Limits) -> Result<Adopted, Error> {
         let repo = self.store.repo();
+        let (kind, _) = repo.header(theirs)?;
+        if kind != ObjectKind::Commit {
+            return Ok(Adopted {
+                records: 0,
+                refused: vec![format!("ledger {}: it is no commit", theirs.short())],
+            });
+        }
         let fresh = match self.tips.ledger {
             Some(ours) => repo.difference(theirs, ours)?.left,
             None => repo.ancestors(&[theirs], &[])?,
@@ -93,6 +100,23 @@ impl Transaction<'_> {
             records,
             refused: look.refused,
         })
+    }
+
+    /// Takes over what the tracking refs hold where this clone has no ledger of its own, as readers do
+    /// in memory; returns what was not taken, and why.
+    pub fn adopt_tracked(&mut self) -> Result<Vec<String>, Error> {
+        let mut refused = Vec::new();
+        if self.tips.ledger.is_none() {
+            for tip in self.store.tracked("ledger")? {
+                refused.extend(self.adopt_ledger(tip, Limits::USUAL)?.refused);
+            }
+        }
+        if self.tips.evidence.is_none() {
+            for tip in self.store.tracked("evidence")? {
+                refused.extend(self.adopt_evidence(tip)?.refused);
+            }
+        }
+        Ok(refused)
     }
 
     /// Unites the long evidence with that of `theirs`; a tree that holds anything but evidence is

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     git::{Clock, ObjectKind, Role},
     ledger::Ledger,
-    model::{Draft, Oid, Record, ReplicaId, Seal, TaskId},
+    model::{Body, Draft, Oid, Record, ReplicaId, Seal, TaskId},
 };
 
 /// Above this many bytes objects go into a pack of their own instead of the journal.
@@ -115,12 +115,6 @@ impl Transaction<'_> {
         self.store.load_at(self.tips.ledger)
     }
 
-    /// Keeps the commits without parents of the project's history for later verdicts.
-    pub fn keep_roots(&mut self, roots: Vec<Oid>) -> Result<(), Error> {
-        self.state.roots = roots;
-        self.state.write(self.store.dir())
-    }
-
     /// Records the drafts as one: all of them or, after an error, none.
     ///
     /// `after` is filled in where the draft leaves it empty. `evidence` is the long evidence that the
@@ -134,6 +128,7 @@ impl Transaction<'_> {
                 unfinished: None,
             });
         }
+        let evidence = self.kept(evidence)?;
         let (groups, heads) = self.seal(drafts)?;
         let messages: Vec<Vec<u8>> = groups.iter().map(|group| message::compose(group)).collect();
         let (objects, new) = self.build(&messages, evidence)?;
@@ -340,6 +335,9 @@ impl Transaction<'_> {
         effects.apply(dir, &self.heads)?;
         let largest = records.iter().map(|record| record.seq).max();
         self.state.seq = self.state.seq.max(largest.unwrap_or(0));
+        if let Some(roots) = records.iter().rev().find_map(roots) {
+            self.state.roots = roots.to_vec();
+        }
         match landing {
             Landing::AsMade => {}
             Landing::United => return self.catch_up(),
@@ -369,6 +367,7 @@ impl Transaction<'_> {
             None => Some(self.store.name_of_clone()?),
         };
         let Some(tip) = self.tips.ledger else {
+            self.state.count = Some(0);
             return self.state.write(self.store.dir());
         };
         if before.settled != Some(tip) {
@@ -395,3 +394,11 @@ enum Landing {
 }
 
 type Sealed = (Vec<Vec<Record>>, HashMap<String, Heads>);
+
+/// Returns the root commits that a record was made over, which later ones need not look for.
+fn roots(record: &Record) -> Option<&[Oid]> {
+    let Body::Verdict(verdict) = &record.body else {
+        return None;
+    };
+    verdict.repo.as_deref()
+}

@@ -14,23 +14,43 @@ pub(super) const MAX_EVIDENCE: usize = 16 * 1024 * 1024;
 const TREE: u32 = 0o40000;
 const BLOB: u32 = 0o100_644;
 
+/// What the evidence ref holds under a digest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Held {
+    Bytes(Vec<u8>),
+    /// Bytes that have another digest: somebody put them there.
+    Others,
+    Nothing,
+}
+
 impl Store {
     /// Returns the bytes that the evidence ref holds under this digest; `None` when it holds none,
     /// or others.
     pub fn evidence(&self, digest: &Digest) -> Result<Option<Vec<u8>>, Error> {
+        Ok(match self.held(digest)? {
+            Held::Bytes(bytes) => Some(bytes),
+            Held::Others | Held::Nothing => None,
+        })
+    }
+
+    /// Returns what the evidence ref holds under this digest.
+    pub fn held(&self, digest: &Digest) -> Result<Held, Error> {
         let Some(tip) = self.evidence_tip()? else {
-            return Ok(None);
+            return Ok(Held::Nothing);
         };
         let root = self.overlaid(|| Ok(self.repo().commit(tip)?))?.tree;
         let (dir, name) = place(digest);
         let Some(dir) = named(&self.entries(root)?, &dir, TREE) else {
-            return Ok(None);
+            return Ok(Held::Nothing);
         };
         let Some(blob) = named(&self.entries(dir)?, &name, BLOB) else {
-            return Ok(None);
+            return Ok(Held::Nothing);
         };
         let bytes = self.overlaid(|| Ok(self.repo().blob(blob)?))?;
-        Ok((Digest::of(&bytes) == *digest).then_some(bytes))
+        Ok(match Digest::of(&bytes) == *digest {
+            true => Held::Bytes(bytes),
+            false => Held::Others,
+        })
     }
 
     /// Returns what a commit that adds `pieces` to the evidence ref needs, the commit last; nothing

@@ -235,12 +235,12 @@ impl Store {
             if found == Some(tip) {
                 continue;
             }
-            if found.is_some_and(|found| self.is_readable(found)) {
-                let (of, into) = (found.unwrap_or(tip), tip);
-                let differ = self.repo().difference(of, into)?;
-                if !differ.left.is_empty() {
-                    return Ok(Landed::Overtaken);
-                }
+            let readable = found.filter(|found| self.is_readable(*found));
+            if let Some(live) = readable
+                && !self.repo().difference(live, tip)?.left.is_empty()
+                && !(name == EVIDENCE && self.is_without_redacted(tip, live, tips.ledger)?)
+            {
+                return Ok(Landed::Overtaken);
             }
             let swap = Swap {
                 name,

@@ -5,7 +5,7 @@ use std::{
     rc::Rc,
 };
 
-use super::{Error, Store, Warning, message};
+use super::{Error, Store, Warning, ahead::Ahead, message};
 use crate::{
     git,
     ledger::{Entry, Ledger},
@@ -99,16 +99,23 @@ pub struct Newest<'store> {
     queue: BinaryHeap<Queued>,
     seen: HashSet<Oid>,
     cut: Rc<HashSet<Oid>>,
+    ahead: Ahead,
     failed: Option<Error>,
 }
 
 impl<'store> Newest<'store> {
     pub(super) fn from(store: &'store Store, tip: Option<Oid>) -> Result<Self, Error> {
+        Self::with(store, tip, Ahead::new())
+    }
+
+    /// Walks as [`Self::from`] does, with commits that were read before.
+    fn with(store: &'store Store, tip: Option<Oid>, ahead: Ahead) -> Result<Self, Error> {
         let mut newest = Self {
             store,
             queue: BinaryHeap::new(),
             seen: HashSet::new(),
             cut: Rc::new(store.repo().cut_off()?),
+            ahead,
             failed: None,
         };
         if let Some(tip) = tip {
@@ -122,7 +129,10 @@ impl<'store> Newest<'store> {
         if !self.seen.insert(commit) {
             return Ok(());
         }
-        let append = self.store.append_at(commit)?;
+        let append = match self.ahead.remove(&commit) {
+            Some(append) => append,
+            None => self.store.append_at(commit)?,
+        };
         self.queue.push(Queued {
             key: Key {
                 seq: append.seq.unwrap_or(of_child),
@@ -172,7 +182,11 @@ impl Store {
 
     pub(super) fn load_at(&self, tip: Option<Oid>) -> Result<Ledger, Error> {
         let mut ledger = Ledger::default();
-        for append in Newest::from(self, tip)? {
+        let ahead = match tip {
+            Some(_) => self.read_ahead(),
+            None => Ahead::new(),
+        };
+        for append in Newest::with(self, tip, ahead)? {
             for entry in append?.entries {
                 ledger.insert(entry);
             }

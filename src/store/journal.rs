@@ -4,6 +4,7 @@
 //! exist, then unite the ref with the last line.
 
 use std::{
+    cell::RefCell,
     fs::{self, File, OpenOptions},
     io::{self, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
@@ -152,6 +153,8 @@ fn sum(json: &[u8]) -> String {
 pub(super) struct Journal {
     dir: PathBuf,
     hash: HashKind,
+    /// The lines that `tail` read last, each as it stands in the file.
+    known: RefCell<Vec<(Vec<u8>, Line)>>,
     pub(super) hook: Option<Hook>,
 }
 
@@ -160,6 +163,7 @@ impl Journal {
         Self {
             dir,
             hash,
+            known: RefCell::default(),
             hook: None,
         }
     }
@@ -222,7 +226,8 @@ impl Journal {
         }
     }
 
-    /// Returns the last lines, oldest first, at least one if there is a readable one.
+    /// Returns the last lines, oldest first, at least one if there is a readable one. A write asks for
+    /// them again and again; the same bytes are understood once.
     pub(super) fn tail(&self) -> Result<Vec<Line>, Error> {
         let path = self.path();
         let mut file = match File::open(&path) {
@@ -238,12 +243,31 @@ impl Journal {
             file.seek(SeekFrom::Start(start))
                 .and_then(|_| file.read_to_end(&mut bytes))
                 .map_err(Error::read(&path))?;
-            let lines = self.parse(&bytes);
+            let lines = self.parse_again(&bytes);
             if !lines.is_empty() || start == 0 {
                 return Ok(lines);
             }
             size *= 8;
         }
+    }
+
+    fn parse_again(&self, bytes: &[u8]) -> Vec<Line> {
+        let mut known = self.known.borrow_mut();
+        let understand = |raw: &[u8]| {
+            let before = known.iter().find(|(text, _)| text == raw);
+            let line = match before {
+                Some((_, line)) => line.clone(),
+                None => Line::parse(raw, self.hash)?,
+            };
+            Some((raw.to_vec(), line))
+        };
+        let now: Vec<_> = bytes
+            .split(|byte| *byte == b'\n')
+            .filter_map(understand)
+            .collect();
+        let lines = now.iter().map(|(_, line)| line.clone()).collect();
+        *known = now;
+        lines
     }
 
     fn parse(&self, bytes: &[u8]) -> Vec<Line> {
@@ -420,6 +444,25 @@ mod tests {
             let read = journal.read().unwrap();
             assert!(read.is_empty() || read == [line("one", b"x")], "byte {at}");
         }
+    }
+
+    #[test]
+    fn the_tail_is_what_the_file_says_now() {
+        let (_dir, journal) = journal();
+        let lines = [line("one", b"x"), line("two", b""), line("one", b"x")];
+        for (at, line) in lines.iter().enumerate() {
+            journal.append(line).unwrap();
+            assert_eq!(journal.tail().unwrap(), lines[..=at]);
+            assert_eq!(journal.tail().unwrap(), lines[..=at]);
+        }
+        let mut bytes = fs::read(journal.path()).unwrap();
+        let last = bytes.len() - 2;
+        bytes[last] ^= 1;
+        fs::write(journal.path(), &bytes).unwrap();
+        assert_eq!(journal.tail().unwrap(), lines[..2]);
+        bytes[last] ^= 1;
+        fs::write(journal.path(), &bytes).unwrap();
+        assert_eq!(journal.tail().unwrap(), lines);
     }
 
     #[test]

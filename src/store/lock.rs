@@ -1,17 +1,9 @@
-use std::{
-    fs::{self, File, OpenOptions},
-    hash::{BuildHasher, Hasher, RandomState},
-    io,
-    os::unix::fs::MetadataExt,
-    path::Path,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{fs, io, path::Path, time::Duration};
 
-use fs4::{FileExt, TryLockError};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 
 use super::{Error, files};
+use crate::git::{FileLock, NoLock, retry};
 
 /// How long a writer waits for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +30,7 @@ impl Wait {
 #[derive(Debug)]
 pub(super) struct Lock {
     // Freed first, then the signals come through.
-    _file: File,
+    _lock: FileLock,
     _mask: Mask,
 }
 
@@ -73,73 +65,36 @@ impl Drop for Mask {
 impl Lock {
     /// Takes the lock at `path`, making its directory; waits, each process at its own pace.
     pub(super) fn take(path: &Path, wait: Wait) -> Result<Self, Error> {
-        let started = Instant::now();
-        let failed = |source| Error::Lock {
-            path: path.to_owned(),
-            source,
-        };
-        let mut round = 0;
-        loop {
+        let attempt = || {
             // Only a try is masked: a person may interrupt the wait.
-            let mask = Mask::set().map_err(failed)?;
-            if let Some(file) = try_lock(path).map_err(failed)? {
-                return Ok(Self {
-                    _file: file,
-                    _mask: mask,
-                });
-            }
-            drop(mask);
-            let left = wait.limit().saturating_sub(started.elapsed());
-            if left.is_zero() {
-                return Err(Error::Busy {
-                    path: path.to_owned(),
-                });
-            }
-            round += 1;
-            thread::sleep(pause(round).min(left));
-        }
+            let mask = Mask::set()?;
+            let lock = try_lock(path)?;
+            Ok(lock.map(|lock| Self {
+                _lock: lock,
+                _mask: mask,
+            }))
+        };
+        retry(wait.limit(), attempt).map_err(|error| match error {
+            NoLock::Held => Error::Busy {
+                path: path.to_owned(),
+            },
+            NoLock::Io(source) => Error::Lock {
+                path: path.to_owned(),
+                source,
+            },
+        })
     }
 }
 
-/// Returns the locked file, or `None` while somebody else holds it or its path is being replaced.
-fn try_lock(path: &Path) -> io::Result<Option<File>> {
+/// Returns the lock, or `None` while somebody else holds it or its path is being replaced.
+fn try_lock(path: &Path) -> io::Result<Option<FileLock>> {
     if let Some(dir) = path.parent() {
         fs::create_dir_all(dir)?;
     }
     let is_new = !path.exists();
-    let opened = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path);
-    let file = match opened {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    if is_new {
+    let lock = FileLock::try_take(path)?;
+    if is_new && path.exists() {
         files::share(path)?;
     }
-    match FileExt::try_lock(&file) {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Ok(None),
-        Err(TryLockError::Error(error)) => return Err(error),
-    }
-    // Somebody may have deleted the file between the open and the lock: a lock nobody can find.
-    let is_same = fs::metadata(path).is_ok_and(|there| {
-        file.metadata()
-            .is_ok_and(|held| (held.dev(), held.ino()) == (there.dev(), there.ino()))
-    });
-    Ok(is_same.then_some(file))
-}
-
-/// Returns a pause of 1 to 2, then up to 50 ms, no two processes alike.
-fn pause(round: u32) -> Duration {
-    let ceiling = (1_000_u64 << round.min(6)).min(50_000);
-    Duration::from_micros(ceiling / 2 + random() % ceiling)
-}
-
-/// Returns 64 bits that differ from process to process.
-fn random() -> u64 {
-    RandomState::new().build_hasher().finish()
+    Ok(lock)
 }

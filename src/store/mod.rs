@@ -5,7 +5,9 @@
 //! on the disk. Nothing here says what a record means beyond which task it opens or closes.
 
 mod adopt;
+mod ahead;
 mod append;
+mod backlog;
 mod cut;
 pub mod decisions;
 mod error;
@@ -39,7 +41,9 @@ use std::{
 
 pub use adopt::{Adopted, Limits};
 pub use append::{Committed, Transaction};
+pub use backlog::Backlog;
 pub use error::Error;
+pub use evidence::Held;
 pub use history::{Append, Newest};
 pub use lock::Wait;
 pub use mend::TakenOver;
@@ -50,7 +54,7 @@ pub use warning::Warning;
 use journal::Journal;
 use object::Object;
 
-use crate::git::Repo;
+use crate::{git::Repo, model::Digest};
 
 /// The ref whose history is the ledger.
 pub const LEDGER: &str = "refs/operator/ledger";
@@ -89,6 +93,8 @@ pub struct Store {
     /// How long the journal was when its objects were laid over the repository's.
     overlaid: Cell<Option<u64>>,
     warnings: RefCell<Vec<Warning>>,
+    /// Evidence that was not kept, since it was redacted before.
+    left_out: RefCell<Vec<Digest>>,
     hook: Option<Hook>,
 }
 
@@ -108,6 +114,7 @@ impl Store {
             dir,
             overlaid: Cell::new(None),
             warnings: RefCell::new(Vec::new()),
+            left_out: RefCell::new(Vec::new()),
             hook: None,
         }
     }
@@ -139,6 +146,12 @@ impl Store {
     /// Returns the warnings so far, each once, and forgets them.
     pub fn take_warnings(&self) -> Vec<Warning> {
         self.warnings.take()
+    }
+
+    /// Returns the digests of evidence that was not kept, since it was redacted before, and forgets
+    /// them.
+    pub fn take_left_out(&self) -> Vec<Digest> {
+        self.left_out.take()
     }
 
     fn warn(&self, warning: Warning) {

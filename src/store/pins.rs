@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::{Error, Store};
 use crate::{
-    git::{Clock, Expected, NewCommit, ObjectKind, Role, Swap, Swapped, Verify},
+    git::{self, Clock, Expected, NewCommit, ObjectKind, Role, Swap, Swapped, Verify},
     model::{Body, Oid, Record},
 };
 
@@ -35,13 +35,19 @@ impl Store {
             return Ok(0);
         };
         for _ in 0..ROUNDS {
-            let chain = Chain::read(self)?;
+            let mut chain = Chain::read(self)?;
             if reach == Reach::New && chain.seen == Some(tip) {
                 return Ok(0);
             }
             let known = match reach {
                 Reach::New => chain.newest.clone(),
-                Reach::All => chain.all(self)?,
+                Reach::All => match chain.all(self)? {
+                    Some(held) => held,
+                    None => {
+                        chain.forget();
+                        HashSet::new()
+                    }
+                },
             };
             let stamped = self.stamped(tip, chain.seen.filter(|_| reach == Reach::New))?;
             let fresh: Vec<Oid> = stamped
@@ -92,7 +98,7 @@ impl Store {
             message: message.as_bytes(),
         };
         let tree = repo.write_object(ObjectKind::Tree, b"", Verify::No)?;
-        let mut last = chain.tip;
+        let mut last = chain.last;
         for some in fresh.chunks(PARENTS) {
             let parents: Vec<Oid> = last.into_iter().chain(some.iter().copied()).collect();
             let bytes = commit.bytes(tree, &parents);
@@ -127,6 +133,9 @@ fn commits_of(record: &Record) -> Vec<Oid> {
 /// The pins as they are.
 struct Chain {
     tip: Option<Oid>,
+    /// What the next pin stands on: nothing where objects of the chain are gone, as after a
+    /// `git gc --prune=now` beside a writer (git-gc(1)).
+    last: Option<Oid>,
     /// The ledger's tip when the newest pin was made.
     seen: Option<Oid>,
     /// What the newest pin holds.
@@ -138,32 +147,47 @@ impl Chain {
         let tip = store.repo().read_ref(PINS)?;
         let mut chain = Self {
             tip,
+            last: tip,
             seen: None,
             newest: HashSet::new(),
         };
-        if let Some(tip) = tip {
-            let read = store.repo().commit(tip)?;
-            chain.seen = seen(read.message());
-            chain.newest = read.parents.into_iter().collect();
+        match tip.map(|tip| store.repo().commit(tip)) {
+            Some(Ok(read)) => {
+                chain.seen = seen(read.message());
+                chain.newest = read.parents.into_iter().collect();
+            }
+            Some(Err(git::Error::MissingObject { .. })) => chain.forget(),
+            Some(Err(error)) => return Err(error.into()),
+            None => {}
         }
         Ok(chain)
     }
 
-    /// Returns what all pins hold.
-    fn all(&self, store: &Store) -> Result<HashSet<Oid>, Error> {
+    /// Begins a new chain in place of this one.
+    fn forget(&mut self) {
+        self.last = None;
+        self.seen = None;
+        self.newest.clear();
+    }
+
+    /// Returns what all pins hold; `None` where something of it is gone.
+    fn all(&self, store: &Store) -> Result<Option<HashSet<Oid>>, Error> {
         let mut held = HashSet::new();
-        let mut next = self.tip;
+        let mut next = self.last;
         while let Some(pin) = next {
-            let read = store.repo().commit(pin)?;
-            next = match read.parents.first() {
-                Some(first) if seen(store.repo().commit(*first)?.message()).is_some() => {
-                    Some(*first)
+            next = None;
+            for (at, parent) in store.repo().commit(pin)?.parents.into_iter().enumerate() {
+                let read = match store.repo().commit(parent) {
+                    Err(git::Error::MissingObject { .. }) => return Ok(None),
+                    read => read?,
+                };
+                match at == 0 && seen(read.message()).is_some() {
+                    true => next = Some(parent),
+                    false => drop(held.insert(parent)),
                 }
-                _ => None,
-            };
-            held.extend(read.parents.into_iter().filter(|id| Some(*id) != next));
+            }
         }
-        Ok(held)
+        Ok(Some(held))
     }
 }
 

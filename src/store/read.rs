@@ -1,7 +1,14 @@
 //! What a reader takes for the tip, without a lock and without writing.
 
+use std::{thread, time::Duration};
+
 use super::{EVIDENCE, Error, LEDGER, REMOTES, SHADOW, Store, Warning, union::Union};
 use crate::{git, model::Oid};
+
+/// How often, and after what pause, a ledger is looked for whose traces are there and which is not: its
+/// first writer may be at work.
+const BEGINNINGS: usize = 3;
+const BEGINNING: Duration = Duration::from_millis(20);
 
 impl Store {
     /// Returns the ledger's tip; `None` when there is no ledger.
@@ -10,6 +17,16 @@ impl Store {
     /// the union of the ref, the journal's last line and the shadow, in memory. Where the ref is
     /// absent, the tracking refs stand in.
     pub fn tip(&self) -> Result<Option<Oid>, Error> {
+        for _ in 1..BEGINNINGS {
+            match self.read_tip() {
+                Err(Error::Lost { .. }) => thread::sleep(BEGINNING),
+                found => return found,
+            }
+        }
+        self.read_tip()
+    }
+
+    fn read_tip(&self) -> Result<Option<Oid>, Error> {
         let live = self.repo().read_ref(LEDGER);
         let promised = self.journal.tail()?.last().map(|line| line.ledger);
         if let (Ok(Some(live)), Some(promised)) = (&live, promised)
@@ -20,7 +37,8 @@ impl Store {
         let state = self.state();
         let shadow = self.repo().read_ref(SHADOW).ok().flatten();
         let known: Vec<Oid> = [shadow, state.tip].into_iter().flatten().collect();
-        let live = self.live(live, &known)?;
+        // A writer beside us moves the ref and then says so: what is known now, the ref held before now.
+        let live = self.live(self.repo().read_ref(LEDGER), &known)?;
         let mut tips: Vec<Oid> = Vec::new();
         for tip in live
             .into_iter()

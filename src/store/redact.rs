@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::{
-    Committed, Error, Store, Transaction,
+    Committed, Error, REMOTES, Store, Transaction,
     evidence::{named, place},
     journal::Line,
     object::Object,
@@ -73,6 +73,16 @@ impl Store {
         Ok(id)
     }
 
+    /// Deletes the tracking copies of evidence, which hold what is to go; the next sync fetches them.
+    fn forget_fetched_evidence(&self) -> Result<(), Error> {
+        for (name, tip) in self.repo().list_refs(REMOTES)? {
+            if name.ends_with("/evidence") {
+                self.repo().delete_ref(&name, tip)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Returns everything the evidence tip needs but its history.
     fn needs(&self, tip: Option<Oid>) -> Result<HashSet<Oid>, Error> {
         let Some(tip) = tip else {
@@ -89,6 +99,27 @@ impl Store {
 }
 
 impl Transaction<'_> {
+    /// Says whether a record says that this evidence is to go.
+    pub fn is_redacted(&self, digest: &Digest) -> Result<bool, Error> {
+        Ok(self.store.redacted(self.tips.ledger)?.contains(digest))
+    }
+
+    /// Leaves out what was redacted before: it would be taken out again.
+    pub(super) fn kept(&self, evidence: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Error> {
+        if evidence.is_empty() {
+            return Ok(evidence);
+        }
+        let gone = self.store.redacted(self.tips.ledger)?;
+        let (gone, kept): (Vec<_>, Vec<_>) = evidence
+            .into_iter()
+            .partition(|bytes| gone.contains(&Digest::of(bytes)));
+        for bytes in gone {
+            let digest = Digest::of(&bytes);
+            self.store.left_out.borrow_mut().push(digest);
+        }
+        Ok(kept)
+    }
+
     /// Records that evidence is to go, and takes it out of the evidence ref and the journals here. The
     /// excerpt in the record, what others fetched and old packs until a gc still hold it.
     pub fn redact(&mut self, draft: &Draft) -> Result<Committed, Error> {
@@ -112,6 +143,7 @@ impl Transaction<'_> {
             return Ok(());
         }
         objects.push(self.store.parentless((tip, tip), root)?);
+        self.store.forget_fetched_evidence()?;
         let mut new = self.tips;
         new.evidence = objects.last().map(|commit| commit.id);
         self.land_tips(&objects, new)?;
@@ -151,7 +183,8 @@ impl Transaction<'_> {
         store.journal.cut(&line)?;
         store.journal.cut(&line)?;
         store.repo().release_keep(pack)?;
-        let ids: Vec<Oid> = seen.into_iter().collect();
+        // What is not in the pack stays: whether a ref of the user's names it, git's own prune knows.
+        let ids: Vec<Oid> = kept.iter().map(|object| object.id).collect();
         store.repo().remove_loose_copies(&ids)?;
         Ok(())
     }

@@ -3,11 +3,14 @@
 use std::{collections::HashSet, fs::File, io::Read};
 
 use super::{
-    Append, Error, State, Store, Transaction, decisions,
+    Append, Error, Newest, State, Store, Transaction, decisions,
     journal::Line,
     tasks::{self, Effects},
 };
 use crate::model::{Oid, Record, ReplicaId};
+
+/// How many commits are read to learn how many there are.
+const SHORT: usize = 100;
 
 impl Transaction<'_> {
     /// Applies the effects of this clone's records that were not, and lets open tasks know what
@@ -110,7 +113,7 @@ impl Store {
     /// Returns how many records `tip` reaches, as far as that follows from what was known before.
     pub(super) fn count_at(&self, tip: Oid, before: &State) -> Result<Option<u64>, Error> {
         let (Some(known), Some(count)) = (before.tip, before.count) else {
-            return Ok(None);
+            return self.count_if_short(tip);
         };
         if !self.is_readable(known) {
             return Ok(None);
@@ -122,6 +125,18 @@ impl Store {
         let mut count = count;
         for commit in differ.left {
             count += self.append_at(commit)?.records().count() as u64;
+        }
+        Ok(Some(count))
+    }
+
+    /// Counts the records of a ledger that is read in no time; `None` for a longer one.
+    fn count_if_short(&self, tip: Oid) -> Result<Option<u64>, Error> {
+        let mut count = 0;
+        for (read, append) in Newest::from(self, Some(tip))?.enumerate() {
+            if read >= SHORT {
+                return Ok(None);
+            }
+            count += append?.records().count() as u64;
         }
         Ok(Some(count))
     }

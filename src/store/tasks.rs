@@ -4,18 +4,27 @@
 //! and `status` all read them here.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, HashMap},
-    fs, io,
+    ffi::OsStr,
+    fs::{self, File},
+    io::{self, Read as _},
     path::{Path, PathBuf},
 };
 
+use nix::{
+    fcntl::{OFlag, openat},
+    sys::stat::Mode,
+};
 use serde::{Deserialize, Serialize};
 
 use super::{Error, files};
-use crate::model::{Body, Class, Digest, Outcome, Owner, Record, RecordId, TaskId};
+use crate::model::{Body, Class, Digest, Outcome, Owner, ParseIdError, Record, RecordId, TaskId};
 
 const VERSION: u32 = 1;
 const DIR: &str = "tasks";
+/// How much of a file is read at once; nearly all are shorter.
+const PIECE: usize = 2_048;
 
 /// A task that waits for its verdict in this clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,44 +66,105 @@ pub struct Tasks {
 }
 
 #[derive(Serialize, Deserialize)]
-struct RawTask {
+struct RawTask<'a> {
     v: u32,
-    task: String,
-    owner: Option<String>,
-    worktree: String,
-    opened: String,
+    #[serde(borrow)]
+    task: RawText<'a>,
+    #[serde(borrow)]
+    owner: Option<RawText<'a>>,
+    #[serde(borrow)]
+    worktree: RawText<'a>,
+    #[serde(borrow)]
+    opened: RawText<'a>,
     time: u64,
-    heads: RawHeads,
+    #[serde(borrow)]
+    heads: RawHeads<'a>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct RawHeads {
-    task: Vec<String>,
-    criteria: BTreeMap<String, Vec<String>>,
+struct RawHeads<'a> {
+    #[serde(borrow)]
+    task: Vec<RawText<'a>>,
+    #[serde(borrow)]
+    criteria: BTreeMap<String, Vec<RawText<'a>>>,
 }
 
-/// Lists the open tasks of the clone whose directory is `operator`: one pass over one directory.
+/// A string, as it stands in the file unless it holds an escape.
+#[derive(Serialize, Deserialize)]
+struct RawText<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// Lists the open tasks of the clone whose directory is `operator`: one pass over one directory, and
+/// three calls of the system for each task.
 pub fn list(operator: &Path) -> Result<Tasks, Error> {
-    let dir = operator.join(DIR);
-    let entries = match fs::read_dir(&dir) {
+    let path = operator.join(DIR);
+    let entries = match fs::read_dir(&path) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Tasks::default()),
-        Err(error) => return Err(Error::read(dir)(error)),
+        Err(error) => return Err(Error::read(path)(error)),
     };
+    let dir = File::open(&path).map_err(Error::read(&path))?;
     let mut tasks = Tasks::default();
+    let mut bytes = Vec::new();
     for entry in entries {
-        let path = entry.map_err(Error::read(&dir))?.path();
-        match read_file(&path) {
+        let entry = entry.map_err(Error::read(&path))?;
+        match read_entry(&dir, &entry, &mut bytes) {
             Ok(Some(open)) => tasks.open.push(open),
             Ok(None) => {}
-            Err(reason) => tasks.unreadable.push(Unreadable { path, reason }),
+            Err(reason) => tasks.unreadable.push(Unreadable {
+                path: entry.path(),
+                reason,
+            }),
         }
     }
-    tasks.open.sort_by_key(|open| (open.time, open.opened));
+    tasks
+        .open
+        .sort_by_cached_key(|open| (open.time, open.opened));
     tasks
         .unreadable
         .sort_by(|one, other| one.path.cmp(&other.path));
     Ok(tasks)
+}
+
+/// Reads the task of one entry of `dir`, by way of `bytes`; `None` where it was closed since the look.
+fn read_entry(
+    dir: &File,
+    entry: &fs::DirEntry,
+    bytes: &mut Vec<u8>,
+) -> Result<Option<OpenTask>, String> {
+    match entry.file_type() {
+        Ok(kind) if kind.is_file() => {}
+        Ok(_) => return Err("it is no file".to_owned()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    }
+    let name = entry.file_name();
+    match read_at(dir, &name, bytes) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    }
+    let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
+    understand(text, &name).map(Some)
+}
+
+/// Reads the file `name` of `dir` into `bytes`.
+fn read_at(dir: &File, name: &OsStr, bytes: &mut Vec<u8>) -> io::Result<()> {
+    let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
+    let mut file = File::from(openat(dir, name, flags, Mode::empty())?);
+    bytes.clear();
+    loop {
+        let length = bytes.len();
+        bytes.resize(length + PIECE, 0);
+        let read = file.read(&mut bytes[length..]);
+        bytes.truncate(length + read.as_ref().unwrap_or(&0));
+        match read {
+            // What ends like a file of ours is whole, and needs no second look for its end.
+            Ok(count) if count < PIECE && (count == 0 || bytes.ends_with(b"}\n")) => return Ok(()),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// Returns the open task of this name; a file that is there and cannot be read is an error.
@@ -105,7 +175,13 @@ pub fn find(operator: &Path, task: &TaskId) -> Result<Option<OpenTask>, Error> {
 
 /// Returns the path of a task's file below `operator/`.
 fn name(task: &str) -> String {
-    format!("{DIR}/{}", &Digest::of(task.as_bytes()).to_hex()[..32])
+    format!("{DIR}/{}", file_name(task))
+}
+
+fn file_name(task: &str) -> String {
+    let mut name = Digest::of(task.as_bytes()).to_hex();
+    name.truncate(32);
+    name
 }
 
 /// Removes the file of a task.
@@ -128,38 +204,38 @@ fn read_file(path: &Path) -> Result<Option<OpenTask>, String> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error.to_string()),
     };
-    let raw: RawTask = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    understand(&text, path.file_name().unwrap_or_default()).map(Some)
+}
+
+/// Returns the task that the file of this name says.
+fn understand(text: &str, name: &OsStr) -> Result<OpenTask, String> {
+    let raw: RawTask<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let open = parse(raw)?;
-    let own = path
-        .file_name()
-        .is_some_and(|file| Path::new(&name(open.task.as_str())).file_name() == Some(file));
-    match own {
-        true => Ok(Some(open)),
+    match OsStr::new(&file_name(open.task.as_str())) == name {
+        true => Ok(open),
         false => Err(format!("it is not the file of task '{}'", open.task)),
     }
 }
 
-fn parse(raw: RawTask) -> Result<OpenTask, String> {
+fn parse(raw: RawTask<'_>) -> Result<OpenTask, String> {
     if raw.v != VERSION {
         return Err(format!("its version {} is unknown", raw.v));
     }
-    let ids = |texts: Vec<String>| {
-        let parsed: Result<Vec<RecordId>, _> = texts.iter().map(|text| text.parse()).collect();
-        parsed.map_err(|error| error.to_string())
+    let id = |text: &RawText<'_>| {
+        let id: Result<RecordId, _> = text.0.parse();
+        id.map_err(|error: ParseIdError| error.to_string())
     };
+    let ids = |texts: Vec<RawText<'_>>| texts.iter().map(id).collect::<Result<Vec<_>, _>>();
     let criteria = raw.heads.criteria.into_iter();
     let criteria: Result<_, String> = criteria
         .map(|(criterion, texts)| Ok((criterion, ids(texts)?)))
         .collect();
-    let owner = raw.owner.as_deref().map(Owner::new).transpose();
+    let owner = raw.owner.map(|owner| Owner::new(&owner.0)).transpose();
     Ok(OpenTask {
-        task: TaskId::new(&raw.task).map_err(|error| error.to_string())?,
+        task: TaskId::new(&raw.task.0).map_err(|error| error.to_string())?,
         owner: owner.map_err(|error| error.to_string())?,
-        worktree: raw.worktree,
-        opened: raw
-            .opened
-            .parse()
-            .map_err(|error: crate::model::ParseIdError| error.to_string())?,
+        worktree: raw.worktree.0.into_owned(),
+        opened: id(&raw.opened)?,
         time: raw.time,
         heads: Heads {
             task: ids(raw.heads.task)?,
@@ -198,13 +274,17 @@ impl OpenTask {
     }
 
     fn to_text(&self) -> String {
-        let ids = |ids: &[RecordId]| ids.iter().map(RecordId::to_string).collect();
+        let text = |id: &RecordId| RawText(id.to_string().into());
+        let ids = |ids: &[RecordId]| ids.iter().map(text).collect();
         let raw = RawTask {
             v: VERSION,
-            task: self.task.to_string(),
-            owner: self.owner.as_ref().map(Owner::to_string),
-            worktree: self.worktree.clone(),
-            opened: self.opened.to_string(),
+            task: RawText(self.task.as_str().into()),
+            owner: self
+                .owner
+                .as_ref()
+                .map(|owner| RawText(owner.as_str().into())),
+            worktree: RawText(self.worktree.as_str().into()),
+            opened: text(&self.opened),
             time: self.time,
             heads: RawHeads {
                 task: ids(&self.heads.task),

@@ -2,11 +2,9 @@
 
 use super::{EVIDENCE, Error, LEDGER, Transaction};
 
-const NOTES: &str = "refs/notes/operator";
-
 impl Transaction<'_> {
     /// Cuts the journal, takes out evidence that records of others say is to go, and packs the loose
-    /// objects of our refs; returns how many objects went into packs.
+    /// objects of the records; returns how many objects went into packs.
     pub fn tidy(&mut self) -> Result<usize, Error> {
         self.drop_redacted()?;
         let lines = self.store.journal.since_cut()?;
@@ -14,7 +12,7 @@ impl Transaction<'_> {
         if journaled > 0 {
             self.store.cut(self.tips, self.state.replica)?;
         }
-        let loose = self.store.repo().pack_loose(&[LEDGER, EVIDENCE, NOTES])?;
+        let loose = self.store.repo().pack_loose(&[LEDGER, EVIDENCE])?;
         if let Some(tip) = self.tips.ledger {
             self.store.index_if_due(tip)?;
         }

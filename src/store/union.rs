@@ -64,6 +64,21 @@ impl Store {
         }
     }
 
+    /// Says whether `tip` holds all the evidence of `live` but what records of `ledger` say is to go.
+    pub(super) fn is_without_redacted(
+        &self,
+        tip: Oid,
+        live: Oid,
+        ledger: Option<Oid>,
+    ) -> Result<bool, Error> {
+        let gone = self.redacted(ledger)?;
+        let mut objects = Vec::new();
+        let wanted = self.tree_at(tip)?;
+        let merged = self.merge_trees(self.tree_at(live)?, wanted, &mut objects)?;
+        self.lay_over_these(&objects);
+        Ok(!gone.is_empty() && self.without(merged, &gone, &mut Vec::new())? == wanted)
+    }
+
     /// Returns the commit that holds what is left when evidence went.
     pub(super) fn parentless(&self, of: (Oid, Oid), root: Oid) -> Result<Object, Error> {
         let time = self.time_at(of.0)?.max(self.time_at(of.1)?);

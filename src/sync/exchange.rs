@@ -4,14 +4,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Error, remote, tracking};
+use super::{
+    Error,
+    refusal::{self, Refusal},
+    remote, tracking,
+};
 use crate::{
-    git::{Ancestry, Clock, Finished, Repo},
+    git::{self, Ancestry, Clock, Finished, ObjectKind, Repo},
     model::Oid,
     store::{Adopted, Limits, Store, Wait},
 };
 
 const BUDGET: Duration = Duration::from_secs(20);
+/// Where everything is slow, 20 s are too few tries to get a turn among many.
+const TRIES: usize = 20;
 const LEDGER: &str = "ledger";
 const EVIDENCE: &str = "evidence";
 
@@ -24,6 +30,13 @@ pub struct Request<'a> {
     pub limits: Limits,
     /// Whether somebody at a terminal can be asked for a password.
     pub prompts: bool,
+    /// How long one fetch or push may take.
+    pub patience: Duration,
+}
+
+impl Request<'_> {
+    /// How long a transfer may take when nobody says otherwise.
+    pub const PATIENCE: Duration = Duration::from_secs(600);
 }
 
 /// What a sync did.
@@ -33,18 +46,20 @@ pub struct Report {
     /// How many records came.
     pub received: u64,
     pub pushed: Pushed,
+    /// Whether the remote had no ledger before.
+    pub first: bool,
     /// What the remote had before and has no more.
     pub lost: Vec<Lost>,
     /// What of the remote's ledger was not taken, and why.
     pub refused: Vec<String>,
 }
 
-/// Whether the remote has everything now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What the remote was told.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pushed {
-    /// It was told of new records.
-    New,
-    /// It had them all.
+    /// These refs moved there.
+    New(Vec<String>),
+    /// Nothing: it has all that can be pushed.
     Nothing,
 }
 
@@ -57,7 +72,7 @@ pub struct Lost {
 }
 
 /// Fetches the remote's ledger, unites both, and pushes the union, until that is done or 20 s have
-/// passed.
+/// passed and it was tried 20 times.
 pub fn sync(store: &Store, clock: &Clock, request: &Request<'_>) -> Result<Report, Error> {
     let repo = store.repo();
     let remote = remote::choose(repo, request.remote)?;
@@ -65,29 +80,38 @@ pub fn sync(store: &Store, clock: &Clock, request: &Request<'_>) -> Result<Repor
         remote: remote.clone(),
         received: 0,
         pushed: Pushed::Nothing,
+        first: false,
         lost: Vec::new(),
         refused: Vec::new(),
     };
     let began = Instant::now();
+    // A fetch that broke off leaves what it had got; git keeps that for weeks.
+    // What cannot be removed is in nobody's way.
+    let _ = repo.remove_leftovers(clock.wall_ms());
+    let mut tries = 0;
     loop {
+        tries += 1;
         let before = tips(repo, &remote, request)?;
         fetch(repo, &remote, request)?;
         let now = tips(repo, &remote, request)?;
         note_lost(repo, &before, &now, &mut report)?;
-        for adopted in unite(store, clock, &now, request.limits)? {
+        report.refused.clear();
+        let mut united = Vec::new();
+        for (tip, adopted) in now.iter().zip(unite(store, clock, &now, request.limits)?) {
             report.received += adopted.records;
+            // What was not united cannot be pushed over: that would take force.
+            if adopted.refused.is_empty() {
+                united.push(*tip);
+            }
             report.refused.extend(adopted.refused);
         }
-        if !report.refused.is_empty() {
-            // What was not united cannot be pushed over: that would take force.
-            return Ok(report);
-        }
-        match push(store, &remote, &now, request)? {
+        match push(store, &remote, &united, request)? {
             Round::Done(pushed) => {
+                report.first = now.iter().any(|tip| tip.name == LEDGER && tip.id.is_none());
                 report.pushed = pushed;
                 return Ok(report);
             }
-            Round::Rejected(reason) if began.elapsed() >= BUDGET => {
+            Round::Rejected(reason) if tries >= TRIES && began.elapsed() >= BUDGET => {
                 return Err(Error::Push { remote, reason });
             }
             Round::Rejected(_) => thread::sleep(jitter()),
@@ -95,6 +119,7 @@ pub fn sync(store: &Store, clock: &Clock, request: &Request<'_>) -> Result<Repor
     }
 }
 
+#[derive(Clone, Copy)]
 struct Tip {
     name: &'static str,
     id: Option<Oid>,
@@ -143,24 +168,39 @@ fn fetch(repo: &Repo, remote: &str, request: &Request<'_>) -> Result<(), Error> 
         "--no-recurse-submodules",
         "--no-auto-maintenance",
         "--no-filter",
+        "--",
         remote,
         &refspec,
     ];
     if !request.evidence {
         args.push("^refs/operator/evidence");
     }
-    let done = transport(repo, &args, request)?;
-    if done.code == 0 {
-        return Ok(());
-    }
+    let reason = match transport(repo, &args, request) {
+        Ok(done) if done.code == 0 => return Ok(()),
+        Ok(done) => reason(&done),
+        Err(error) => no_answer(error, request)?,
+    };
     Err(Error::Fetch {
         remote: remote.to_owned(),
-        reason: reason(&done),
+        reason,
     })
 }
 
+/// Returns why a transfer came to nothing whose time is up.
+fn no_answer(error: Error, request: &Request<'_>) -> Result<String, Error> {
+    match error {
+        Error::Git(git::Error::Deadline { .. }) => {
+            Ok(format!("it was not done within {:?}", request.patience))
+        }
+        other => Err(other),
+    }
+}
+
 fn transport(repo: &Repo, args: &[&str], request: &Request<'_>) -> Result<Finished, Error> {
-    let mut git = repo.git(args).deadline(Duration::from_secs(600));
+    let patience = patience(repo)?;
+    let args = patience.iter().chain(args);
+    // What git says decides whether a push is tried again, so it says it in one language.
+    let mut git = repo.git(args).env("LC_ALL", "C").deadline(request.patience);
     if !request.prompts {
         git = git
             .env("GIT_TERMINAL_PROMPT", "0")
@@ -175,6 +215,18 @@ fn transport(repo: &Repo, args: &[&str], request: &Request<'_>) -> Result<Finish
         }
     }
     Ok(git.run()?)
+}
+
+/// Has git give up on an HTTP server that says nothing for a minute, where nobody said how long.
+fn patience(repo: &Repo) -> Result<&'static [&'static str], Error> {
+    let config = repo.config()?;
+    let names = ["http.lowSpeedLimit", "http.lowSpeedTime"];
+    let is_set = names.iter().any(|name| config.text(name).is_some());
+    Ok(if is_set {
+        &[]
+    } else {
+        &["-c", "http.lowSpeedLimit=1", "-c", "http.lowSpeedTime=60"]
+    })
 }
 
 fn reason(done: &Finished) -> String {
@@ -193,7 +245,15 @@ fn reason(done: &Finished) -> String {
 fn note_lost(repo: &Repo, before: &[Tip], now: &[Tip], report: &mut Report) -> Result<(), Error> {
     for (old, new) in before.iter().zip(now) {
         let Some(before) = old.id else { continue };
-        let kept = match new.id {
+        // What is no commit holds no record that could be lost, and is before nothing.
+        let is_commit = |id: Oid| {
+            repo.header(id)
+                .is_ok_and(|(kind, _)| kind == ObjectKind::Commit)
+        };
+        if !is_commit(before) {
+            continue;
+        }
+        let kept = match new.id.filter(|now| is_commit(*now)) {
             None => false,
             Some(now) => repo.is_ancestor(before, now)? != Ancestry::No,
         };
@@ -218,10 +278,10 @@ fn unite(
     let mut tx = store.begin(Wait::Command, *clock)?;
     let mut taken = Vec::new();
     for tip in tips {
-        let Some(id) = tip.id else { continue };
-        taken.push(match tip.name {
-            LEDGER => tx.adopt_ledger(id, limits)?,
-            _ => tx.adopt_evidence(id)?,
+        taken.push(match (tip.name, tip.id) {
+            (_, None) => Adopted::default(),
+            (LEDGER, Some(id)) => tx.adopt_ledger(id, limits)?,
+            (_, Some(id)) => tx.adopt_evidence(id)?,
         });
     }
     Ok(taken)
@@ -230,15 +290,16 @@ fn unite(
 /// Notes what the remote has now, so that the next sync sees if it went back.
 fn remember(repo: &Repo, remote: &str, pushed: &[(&str, Oid)]) -> Result<(), Error> {
     for (name, id) in pushed {
-        repo.git(["update-ref", &tracking(remote, name), &id.to_hex()])
-            .output()?;
+        let name = tracking(remote, name);
+        let args = ["-c", "core.hooksPath=/dev/null", "update-ref", &name];
+        repo.git(args).args([id.to_hex()]).output()?;
     }
     Ok(())
 }
 
 enum Round {
     Done(Pushed),
-    /// Somebody else was faster, or the remote said no.
+    /// Somebody else was faster.
     Rejected(String),
 }
 
@@ -285,29 +346,32 @@ fn push(
         "--quiet",
         "--no-verify",
         "--no-signed",
-        "--atomic",
     ];
+    // Not every server can, and one ref needs it not.
+    args.extend((pushed.len() > 1).then_some("--atomic"));
     args.extend(lease.as_deref());
-    args.push(remote);
+    args.extend(["--", remote]);
     args.extend(refspecs.iter().map(String::as_str));
-    let done = transport(repo, &args, request)?;
-    if done.code == 0 {
-        remember(repo, remote, &pushed)?;
-        return Ok(Round::Done(Pushed::New));
-    }
-    let said = String::from_utf8_lossy(&done.stderr).into_owned();
-    let raced = [
-        "rejected",
-        "cannot lock ref",
-        "failed to update ref",
-        "incorrect old value",
-        "stale info",
-    ];
-    if raced.iter().any(|word| said.contains(word)) {
-        return Ok(Round::Rejected(reason(&done)));
-    }
+    let reason = match transport(repo, &args, request) {
+        Ok(done) if done.code == 0 => {
+            remember(repo, remote, &pushed)?;
+            let names = pushed
+                .iter()
+                .map(|(name, _)| format!("refs/operator/{name}"));
+            return Ok(Round::Done(Pushed::New(names.collect())));
+        }
+        Ok(done) => match refusal::of(&String::from_utf8_lossy(&done.stderr)) {
+            Some(Refusal {
+                raced: true,
+                reason,
+            }) => return Ok(Round::Rejected(reason)),
+            Some(refusal) => refusal.reason,
+            None => reason(&done),
+        },
+        Err(error) => no_answer(error, request)?,
+    };
     Err(Error::Push {
         remote: remote.to_owned(),
-        reason: reason(&done),
+        reason,
     })
 }

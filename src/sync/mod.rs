@@ -6,6 +6,7 @@
 mod beside;
 mod error;
 mod exchange;
+mod refusal;
 mod remote;
 
 pub use beside::{last_failure, note_outcome};

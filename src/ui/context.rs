@@ -93,8 +93,8 @@ impl Context {
     /// Returns the project: the repository, or the store that stands for one outside git.
     pub fn project(&self) -> Result<&Project, Failure> {
         self.found()?.ok_or_else(|| {
-            let failure = self.no_repository();
-            failure.hint("git init && git operator start")
+            let dir = self.shown_cwd();
+            no_repository(&dir, "there is none here or above")
         })
     }
 
@@ -107,7 +107,11 @@ impl Context {
     /// Returns the repository.
     pub fn repo(&self) -> Result<&Repo, Failure> {
         once(&self.repo, || {
-            let location = self.location()?.ok_or_else(|| self.no_repository())?;
+            let Some(location) = self.location()? else {
+                self.project()?;
+                let dir = self.shown_cwd();
+                return Err(no_repository(&dir, "its ledger is kept outside git"));
+            };
             Ok(Repo::open(location, &self.env)?)
         })
     }
@@ -130,16 +134,23 @@ impl Context {
         {
             self.ui.warn(warning);
         }
+        for digest in self
+            .store
+            .get()
+            .map(Store::take_left_out)
+            .unwrap_or_default()
+        {
+            let name = &digest.to_hex()[..12];
+            self.ui.warn(format_args!(
+                "evidence '{name}' was redacted before and is not kept; its record holds an excerpt"
+            ));
+        }
         finished
     }
 
-    fn no_repository(&self) -> Failure {
+    fn shown_cwd(&self) -> String {
         let dir = self.cwd().map(|dir| dir.display().to_string());
-        let dir = dir.unwrap_or_default();
-        Failure::new(
-            Exit::Fatal,
-            format!("cannot open a repository in '{dir}': there is none here or above"),
-        )
+        dir.unwrap_or_default()
     }
 
     /// Returns git's configuration, of the repository when there is one.
@@ -215,6 +226,14 @@ impl Context {
             Some(usize::from(width.0))
         })
     }
+}
+
+fn no_repository(dir: &str, why: &str) -> Failure {
+    Failure::new(
+        Exit::Fatal,
+        format!("cannot open a repository in '{dir}': {why}"),
+    )
+    .hint("git init && git operator start")
 }
 
 /// Returns the value of `cell`, made first if need be; a failure is made anew each time.

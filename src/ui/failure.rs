@@ -1,4 +1,4 @@
-use std::io;
+use std::{borrow::Cow, io};
 
 use super::Exit;
 use crate::model::Explain;
@@ -40,6 +40,15 @@ impl Failure {
         Self::new(Exit::Fatal, format!("{what}: {}", reason(error)))
     }
 
+    /// Returns the failure an error is.
+    pub fn of(error: &impl Explain) -> Self {
+        Self {
+            message: Some(error.to_string()),
+            hint: error.hint(),
+            exit: error.fault().into(),
+        }
+    }
+
     /// Returns what a failed write to stdout is; a broken pipe is the reader's right.
     pub fn output(error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
@@ -63,13 +72,25 @@ pub(super) fn reason(error: &io::Error) -> String {
     })
 }
 
+/// Returns `text` with what the system said in it worded as `reason` does.
+pub fn worded(text: &str) -> Cow<'_, str> {
+    const MARK: &str = " (os error ";
+    let mut worded = Cow::Borrowed(text);
+    for rest in text.split(MARK).skip(1) {
+        let number = rest
+            .split(')')
+            .next()
+            .and_then(|digits| digits.parse().ok());
+        let Some(number) = number else { continue };
+        let error = io::Error::from_raw_os_error(number);
+        worded = worded.replace(&error.to_string(), &reason(&error)).into();
+    }
+    worded
+}
+
 impl<E: Explain> From<E> for Failure {
     fn from(error: E) -> Self {
-        Self {
-            message: Some(error.to_string()),
-            hint: error.hint(),
-            exit: error.fault().into(),
-        }
+        Self::of(&error)
     }
 }
 
@@ -77,7 +98,7 @@ impl<E: Explain> From<E> for Failure {
 mod tests {
     use std::io;
 
-    use super::{Exit, Failure};
+    use super::{Exit, Failure, worded};
     use crate::model::TaskId;
 
     #[test]
@@ -94,6 +115,19 @@ mod tests {
             "cannot write to standard output: no space left on device"
         );
         assert_eq!(failure.exit, Exit::Fatal);
+    }
+
+    #[test]
+    fn what_the_system_says_has_no_number_and_our_case() {
+        let error = io::Error::from_raw_os_error(2);
+        let text = format!("cannot run 'x': {error}; not recorded");
+        assert_eq!(
+            worded(&text),
+            "cannot run 'x': no such file or directory; not recorded"
+        );
+        for other in ["as it is", "an (os error x)", "mine (os error 2)"] {
+            assert_eq!(worded(other), other);
+        }
     }
 
     #[test]

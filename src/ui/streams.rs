@@ -7,7 +7,11 @@ use std::{
 
 use serde_json::{Map, Value};
 
-use super::{Failure, Format, Progress, Talk, one_line, printable, printable_json};
+use super::{
+    Failure, Format, Talk, one_line, printable, printable_json,
+    progress::{self, Audience},
+    worded,
+};
 
 enum Out {
     Stdout(BufWriter<io::Stdout>),
@@ -88,14 +92,14 @@ impl Ui {
     /// Tells the reader something that is no failure, unless `--quiet`.
     pub fn note(&self, text: impl Display) {
         if self.talk() > Talk::Quiet {
-            self.say(&printable(&text.to_string()));
+            self.say(&printable(&worded(&text.to_string())));
         }
     }
 
     /// Tells what is done and why, when `--verbose` asks.
     pub fn detail(&self, text: impl Display) {
         if self.talk() > Talk::Normal {
-            self.say(&printable(&text.to_string()));
+            self.say(&printable(&worded(&text.to_string())));
         }
     }
 
@@ -105,6 +109,7 @@ impl Ui {
             return;
         }
         let text = text.to_string();
+        let text = worded(&text);
         match self.format() {
             Format::Text => self.say(&format!("warning: {}", printable(&text))),
             Format::Json => self.say(&object("warning", json_message(&text, None))),
@@ -116,6 +121,7 @@ impl Ui {
         let Some(message) = &failure.message else {
             return;
         };
+        let message = &*worded(message);
         if self.format() == Format::Json {
             let mut members = json_message(message, failure.hint.as_deref());
             members["exit"] = failure.exit.code().into();
@@ -133,9 +139,21 @@ impl Ui {
         self.say(printable(text).trim_end());
     }
 
-    /// Begins telling how far long work is.
-    pub fn progress(&self, what: &'static str) -> Progress {
-        Progress::new(what, self.talk() > Talk::Quiet)
+    /// Does work that may take long; a person at a terminal is told how long it has gone on.
+    pub fn busy<T>(&self, what: &str, work: impl FnOnce() -> T) -> T {
+        progress::busy(what, self.audience(), work)
+    }
+
+    /// Does work that may take long and may ask a person something.
+    pub fn announced<T>(&self, what: &str, work: impl FnOnce() -> T) -> T {
+        progress::announced(what, self.audience(), work)
+    }
+
+    fn audience(&self) -> Audience {
+        match self.talk() {
+            Talk::Quiet => Audience::Nobody,
+            Talk::Normal | Talk::Verbose => Audience::of_stderr(),
+        }
     }
 
     /// Writes out what is buffered and waits for the pager.

@@ -99,9 +99,38 @@ pub fn cut(text: &str, limit: usize) -> String {
     kept
 }
 
+/// Returns `text` in lines of at most `limit` columns, broken between words; a longer word is cut.
+pub fn wrap(text: &str, limit: Option<usize>) -> Vec<String> {
+    let Some(limit) = limit else {
+        return vec![text.to_owned()];
+    };
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let word = cut(word, limit.max(1));
+        let last = lines.len() - 1;
+        let line = &mut lines[last];
+        if line.is_empty() {
+            *line = word;
+        } else if width(line) + 1 + width(&word) <= limit {
+            line.push(' ');
+            line.push_str(&word);
+        } else {
+            lines.push(word);
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Align, Table};
+    use super::{Align, Table, wrap};
+
+    #[test]
+    fn words_are_kept_whole_where_they_fit() {
+        assert_eq!(wrap("one two three", None), ["one two three"]);
+        assert_eq!(wrap("one two three", Some(7)), ["one two", "three"]);
+        assert_eq!(wrap("extraordinary", Some(6)), ["extra…"]);
+    }
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {

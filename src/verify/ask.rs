@@ -4,18 +4,18 @@ use std::collections::HashSet;
 
 use super::{
     Error, Finding, Report,
-    context::{of_view, place, row_key, row_keys},
+    context::{of_view, place, row_keys},
     judge::{self, Request},
     report::{Policy, Severity},
     requirements::{self, Requirements},
     sign::{Programs, Trust},
 };
 use crate::{
-    git::{Head, Range, Repo, Until, files::Tree},
+    git::{Head, Range, Repo, files::Tree},
     ledger::Ledger,
     model::{Oid, Record, RecordId},
     store::{LEDGER, Store, Warning},
-    view::View,
+    view::{View, row_key},
 };
 
 /// A view longer than this is not read.
@@ -49,6 +49,8 @@ pub struct Event {
     pub base: Option<String>,
     /// The full name of the ref the change is to land on.
     pub name: Option<String>,
+    /// What a branch was before the push the job runs for.
+    pub before: Option<String>,
 }
 
 impl Event {
@@ -70,18 +72,28 @@ impl Event {
                 head: text("/pull_request/head/sha"),
                 base: text("/pull_request/base/sha"),
                 name: text("/pull_request/base/ref").map(branch),
+                before: None,
             };
         }
+        let is_branch = |name: String| name.starts_with("refs/heads/");
+        let pushed = text("/after").is_some() && text("/ref").is_some_and(is_branch);
+        let was = |id: &String| pushed && id.bytes().any(|digit| digit != b'0');
         Self {
             head: text("/merge_group/head_sha"),
             base: text("/merge_group/base_sha"),
             name: text("/merge_group/base_ref").map(branch),
+            before: text("/before").filter(was),
         }
     }
 }
 
 /// Judges the ledger as asked. Nothing is written.
 pub fn verify(store: &Store, ask: &Ask) -> Result<Report, Error> {
+    Ok(judged(store, ask)?.0)
+}
+
+/// Judges the ledger as asked, and returns by which requirements.
+pub(super) fn judged(store: &Store, ask: &Ask) -> Result<(Report, Option<Requirements>), Error> {
     let repo = store.repo();
     let (target, from) = resolve(repo, ask)?;
     let mut policy = Policy {
@@ -97,7 +109,7 @@ pub fn verify(store: &Store, ask: &Ask) -> Result<Report, Error> {
     let trust = trust(repo, from, requirements.as_ref())?;
     let tip = store.tip()?;
     let ledger = store.load()?;
-    let roots = roots(store)?;
+    let roots = || roots(store);
     let accepted = accepted(repo, from, &ledger)?;
     let request = Request {
         target,
@@ -110,7 +122,10 @@ pub fn verify(store: &Store, ask: &Ask) -> Result<Report, Error> {
         accepted: &accepted,
     };
     let mut report = judge::judge(store, &ledger, &request)?;
-    let keys = ledger.iter().filter_map(row_key).collect();
+    let keys = ledger
+        .iter()
+        .filter_map(|record| row_key(View::Verdicts, record))
+        .collect();
     let backed = tip.is_some().then_some(&keys);
     let mut rows = false;
     for view in View::ALL {
@@ -138,7 +153,7 @@ pub fn verify(store: &Store, ask: &Ask) -> Result<Report, Error> {
             .findings
             .push(Finding::new("ledger", severity, warning.to_string()).remedy(FETCH));
     }
-    Ok(report)
+    Ok((report, requirements))
 }
 
 /// Returns the target and the base.
@@ -159,16 +174,27 @@ fn resolve(repo: &Repo, ask: &Ask) -> Result<(Option<Oid>, Option<Oid>), Error> 
             None => (repo.head()?.commit(), None),
         },
     };
-    let event = match (&ask.event.base, &ask.spec) {
+    // What a job says of the base holds for whatever revision it names; a range has its own.
+    let event = match (&ask.event.base, given.or(base)) {
         (Some(base), None) => Some(repo.rev_parse(base)?),
         _ => None,
     };
     let landing = match (target, given.or(base).or(event)) {
         (_, Some(from)) => Some(from),
-        (Some(target), None) => Some(landing(repo, target)?.unwrap_or(target)),
+        (Some(target), None) => Some(landed(repo, ask, target)?),
         (None, None) => None,
     };
     Ok((target, landing))
+}
+
+/// Returns where the target left the branch it is to land on. What was pushed to that branch itself left it
+/// at what it was before, and would be its own base.
+fn landed(repo: &Repo, ask: &Ask, target: Oid) -> Result<Oid, Error> {
+    let left = landing(repo, target)?.unwrap_or(target);
+    match &ask.event.before {
+        Some(before) if left == target => Ok(repo.rev_parse(before)?),
+        Some(_) | None => Ok(left),
+    }
 }
 
 /// A history that is cut off has no base that could be trusted to be the right one.
@@ -185,12 +211,16 @@ fn read_requirements(
     from: Oid,
     policy: &mut Policy,
 ) -> Result<Option<Requirements>, Error> {
-    let Some(bytes) = file(repo, from, requirements::PATH, policy)? else {
-        return Ok(None);
-    };
     let wrong = |reason: String| Error::Requirements {
         at: format!("{}:{}", from.short(), requirements::PATH),
         reason,
+    };
+    let Some(bytes) = file(repo, from, requirements::PATH, policy)? else {
+        // Rules that lie there and cannot be read as such are no absence of rules.
+        return match place(repo, repo.commit(from)?.tree, requirements::PATH)? {
+            Some(_) => Err(wrong("it is no plain file".to_owned())),
+            None => Ok(None),
+        };
     };
     let text = String::from_utf8(bytes).map_err(|_| wrong("it is not UTF-8".to_owned()))?;
     Requirements::parse(&text).map(Some).map_err(wrong)
@@ -250,13 +280,14 @@ fn ref_name(
     Ok(names.iter().find(asked).or(names.first()).cloned())
 }
 
-fn roots(store: &Store) -> Result<Vec<Oid>, Error> {
+/// Returns the root commits of HEAD and the branches, where they are known or history is whole.
+fn roots(store: &Store) -> Vec<Oid> {
     let known = store.state().roots;
     let repo = store.repo();
-    if !known.is_empty() || repo.is_shallow() || repo.head()?.commit().is_none() {
-        return Ok(known);
+    match known.is_empty() && !repo.is_shallow() {
+        true => repo.roots_reached().unwrap_or_default(),
+        false => known,
     }
-    Ok(repo.root_commits(Until::done()).unwrap_or_default())
 }
 
 /// Reads a view: of the working tree when what lies there is judged, else of the target.
@@ -282,7 +313,11 @@ fn accepted(repo: &Repo, from: Option<Oid>, ledger: &Ledger) -> Result<HashSet<R
     let path = format!(".operator/{}", View::Verdicts.file_name());
     let bytes = file(repo, from, &path, &mut Policy::default())?.unwrap_or_default();
     let rows = row_keys(&bytes);
-    let known = |record: &&Record| row_key(record).is_some_and(|key| rows.contains(&key));
+    if rows.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let known =
+        |record: &&Record| row_key(View::Verdicts, record).is_some_and(|key| rows.contains(&key));
     Ok(ledger
         .iter()
         .filter(known)
@@ -301,6 +336,7 @@ mod tests {
             head: Some("a".to_owned()),
             base: Some("b".to_owned()),
             name: Some("refs/heads/main".to_owned()),
+            before: None,
         };
         assert_eq!(Event::of_github(text), expected);
         let text =
@@ -309,5 +345,21 @@ mod tests {
         for text in ["", "[]", "{}", r#"{"ref":"refs/heads/x"}"#] {
             assert_eq!(Event::of_github(text), Event::default());
         }
+    }
+
+    #[test]
+    fn a_push_to_a_branch_names_what_it_was() {
+        let push = |name: &str, before: &str| {
+            Event::of_github(&format!(
+                r#"{{"ref":"{name}","before":"{before}","after":"a"}}"#
+            ))
+        };
+        let expected = Event {
+            before: Some("0b".to_owned()),
+            ..Event::default()
+        };
+        assert_eq!(push("refs/heads/main", "0b"), expected);
+        assert_eq!(push("refs/heads/new", "0000"), Event::default());
+        assert_eq!(push("refs/tags/v1", "0b"), Event::default());
     }
 }

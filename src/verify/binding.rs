@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use super::{
     Grade,
-    source::{Reach, Seen, Source, Trees},
+    source::{Seen, Source, Trees},
 };
 use crate::{
-    git::{Error, change_digest, change_paths},
+    git::{Ancestry, Error, change_digest, change_paths},
     model::{
         Change, Delta, DeltaEntry, Digest, Oid, RepoPath, Stamp, TreeState, Verdict, json::Value,
     },
@@ -149,11 +149,11 @@ pub(super) fn bind(claim: &Claim<'_>, source: &Source<'_>) -> Result<Binding, Er
         return Ok(lost(source));
     };
     match (source.trees(head), source.reach(head)?) {
-        (Seen::Hidden, _) | (Seen::There(_), Reach::Unknown) => Ok(Binding::Undecidable),
+        (Seen::Hidden, _) | (Seen::There(_), Ancestry::Undecidable) => Ok(Binding::Undecidable),
         (Seen::Gone, _) => Ok(Binding::UnknownCommit),
-        (Seen::There(_), Reach::No) => Ok(Binding::Unreachable(Vec::new())),
-        (Seen::There(_), Reach::Yes) if claim.clean => Ok(Binding::Stale(Vec::new())),
-        (Seen::There(_), Reach::Yes) => Ok(Binding::DirtyUnmatched(Vec::new())),
+        (Seen::There(_), Ancestry::No) => Ok(Binding::Unreachable(Vec::new())),
+        (Seen::There(_), Ancestry::Yes) if claim.clean => Ok(Binding::Stale(Vec::new())),
+        (Seen::There(_), Ancestry::Yes) => Ok(Binding::DirtyUnmatched(Vec::new())),
     }
 }
 
@@ -198,6 +198,8 @@ pub(super) struct Near<'a> {
     pub(super) claim: Claim<'a>,
     pub(super) entries: Option<Vec<DeltaEntry>>,
     pub(super) inputs: Option<&'a Globs>,
+    /// The criterion takes the same change by its text; else nobody asks for that.
+    pub(super) by_text: bool,
     pub(super) binding: Binding,
 }
 
@@ -389,7 +391,8 @@ fn patches(records: &mut [Near<'_>], source: &Source<'_>) -> Result<(), Error> {
     let mut pairs: Vec<(Oid, Oid)> = Vec::new();
     let mut wanted: HashMap<usize, Wanted> = HashMap::new();
     for (at, near) in records.iter().enumerate() {
-        if near.binding.grade().is_some() || near.binding == Binding::Undecidable {
+        let settled = near.binding.grade().is_some() || near.binding == Binding::Undecidable;
+        if settled || !near.by_text {
             continue;
         }
         if let Some(patch) = near.claim.change.and_then(|change| change.patch) {

@@ -3,6 +3,7 @@
 
 use std::{
     ffi::OsString,
+    fs,
     io::{self, Read, Write},
     os::unix::process::{CommandExt, ExitStatusExt},
     path::PathBuf,
@@ -253,10 +254,19 @@ struct Watch {
 
 impl Watch {
     fn begin(sender: &SyncSender<Event>) -> Self {
-        let mut signals = SigSet::empty();
-        for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGQUIT] {
-            signals.add(signal);
-        }
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let ignored = ignored(&status);
+        let asks = [
+            Signal::SIGHUP,
+            Signal::SIGINT,
+            Signal::SIGTERM,
+            Signal::SIGQUIT,
+        ];
+        // One that is ignored, as by nohup, would be waited for all the same once it is blocked.
+        let signals: SigSet = asks
+            .into_iter()
+            .filter(|signal| ignored >> (*signal as u32 - 1) & 1 == 0)
+            .collect();
         // Without the mask a signal ends us at once, as it would have anyway.
         let _ = signals.thread_block();
         let sender = sender.clone();
@@ -274,5 +284,26 @@ impl Watch {
 
     fn end(self) {
         let _ = self.signals.thread_unblock();
+    }
+}
+
+/// Reads the signals a process ignores, as proc(5) shows them; none where it does not.
+fn ignored(status: &str) -> u64 {
+    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ignored;
+
+    #[test]
+    fn ignored_signals_are_bits_from_one() {
+        assert_eq!(
+            ignored("SigBlk:\t0000000000000000\nSigIgn:\t0000000000001001\n"),
+            0x1001
+        );
+        assert_eq!(ignored(""), 0);
     }
 }

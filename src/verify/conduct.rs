@@ -10,8 +10,9 @@ use crate::{
     git::{Repo, Stamped},
     model::{
         Attempt, AttemptResult, Body, Draft, Evidence, Outcome, Record, RecordId, Run, Verdict,
+        secret,
     },
-    store::Wait,
+    store::{LEDGER, Wait},
 };
 
 /// How many changed paths an attempt names.
@@ -55,7 +56,12 @@ pub fn conduct(
         signer,
         of,
     } = new;
+    // What the requirements name, or a record has already, is known to whoever reads this one.
+    if definition.is_none() && purpose.repeats.is_none() {
+        check_line(&plan, secrets)?;
+    }
     let prepared = prepare(repo, plan)?;
+    adopt_tracked(gate)?;
     let begun = attempt(prepared.stamped(), prepared.planned());
     let begun = gate::begin_attempt(gate, &purpose, begun)?;
     let (stamped, report) = prepared.execute(screen)?;
@@ -68,7 +74,9 @@ pub fn conduct(
         purpose: &purpose,
         begun: begun.id,
     };
-    if let Err(error) = gate::check_output(&purpose, output, secrets) {
+    let checked = gate::check_output(&purpose, output, secrets)
+        .and_then(|()| check_environment(&purpose, (repo, output), secrets));
+    if let Err(error) = checked {
         open.end(&stamped, &report, Ending::Silent)?;
         return Err(error.into());
     }
@@ -96,6 +104,62 @@ pub fn conduct(
         closing,
         unsigned: unsigned.map(|error| error.to_string()),
     })
+}
+
+/// Refuses a command line that looks like it holds a secret: the record keeps the line, and travels.
+fn check_line(plan: &Plan<'_>, secrets: Secrets) -> Result<(), Error> {
+    let words: Vec<_> = plan.argv.iter().map(|arg| arg.to_string_lossy()).collect();
+    let line = words.join(" ");
+    match secret::secrets(line.as_bytes()).first() {
+        Some(found) if secrets == Secrets::Refuse => Err(Error::Secret(found.kind.to_string())),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Refuses output that holds a secret of the environment, which no form gives away.
+fn check_environment(
+    purpose: &Purpose,
+    (repo, output): (&Repo, &[u8]),
+    secrets: Secrets,
+) -> Result<(), gate::Error> {
+    if secrets == Secrets::Allow {
+        return Ok(());
+    }
+    for (name, value) in repo.env().clone().pairs() {
+        let value = value.as_encoded_bytes();
+        if secret::is_exported(name.as_encoded_bytes(), value) && holds(output, value) {
+            return Err(gate::Error::Secret {
+                task: purpose.task.clone(),
+                what: format!("the value of {}", name.to_string_lossy()),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Says whether `part` stands somewhere in `whole`, which may be long.
+fn holds(whole: &[u8], part: &[u8]) -> bool {
+    let escaped: String = part.iter().map(|byte| format!("\\x{byte:02x}")).collect();
+    match regex::bytes::Regex::new(&format!("(?-u:{escaped})")) {
+        Ok(pattern) => pattern.is_match(whole),
+        // It is too long for a pattern.
+        Err(_) => whole.windows(part.len()).any(|piece| piece == part),
+    }
+}
+
+/// In a job that fetched the ledger, the first record goes on from there: a history of its own would
+/// hide it from every reader.
+fn adopt_tracked(gate: &Gate<'_>) -> Result<(), Error> {
+    let live = gate.store.repo().read_ref(LEDGER);
+    if !matches!(live, Ok(None)) {
+        return Ok(());
+    }
+    let mut tx = gate.store.begin(Wait::Command, *gate.clock)?;
+    let refused = tx.adopt_tracked()?;
+    match refused.into_iter().next() {
+        Some(reason) => Err(Error::Fetched(reason)),
+        None => Ok(()),
+    }
 }
 
 /// Signs a record and appends the signature.
@@ -174,20 +238,18 @@ fn verdict(stamped: &Stamped, report: &Report, outcome: Outcome) -> Verdict {
 /// Returns a verdict that says nothing but what its source is.
 pub fn of_stamp(stamped: &Stamped) -> Verdict {
     Verdict {
-        outcome: Outcome::Moot,
-        class: crate::model::Class::Asserted,
-        evidence: Evidence::Text(String::new()),
-        stamp: stamped.stamp.clone(),
         head: stamped.head,
         subject: stamped.subject,
         delta: stamped.delta.clone(),
         change: stamped.change.clone(),
         taints: stamped.taints.clone(),
         repo: stamped.repo.clone(),
-        run: None,
-        definition: None,
-        of: None,
-        import: None,
+        ..Verdict::new(
+            Outcome::Moot,
+            crate::model::Class::Asserted,
+            Evidence::Text(String::new()),
+            stamped.stamp.clone(),
+        )
     }
 }
 

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     git::Repo,
-    model::{Body, Oid, Record, RepoPath, row::VerdictRow},
+    model::{Oid, RepoPath},
     view::{Document, Kind, View},
 };
 
@@ -58,23 +58,6 @@ pub(super) fn row_keys(bytes: &[u8]) -> HashSet<String> {
     rows.filter(|row| row.view == View::Verdicts)
         .map(|row| row.key.clone())
         .collect()
-}
-
-/// Returns the canonical row that a verdict makes in its view.
-pub(super) fn row_key(record: &Record) -> Option<String> {
-    let Body::Verdict(verdict) = &record.body else {
-        return None;
-    };
-    let row = match &verdict.import {
-        Some(import) => VerdictRow::parse(&import.row)?,
-        None => VerdictRow {
-            task: record.task.clone()?,
-            criterion: record.criterion.clone()?,
-            cell: format!("{} {}", verdict.evidence.cell(), verdict.stamp.short()),
-            outcome: verdict.outcome,
-        },
-    };
-    Some(row.format())
 }
 
 /// Says whether a file may lie at this path under `.operator/`: elsewhere the subject would not see

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::{
     gate, git,
-    model::{Explain, Fault},
+    model::{Explain, Fault, NameError},
     store,
 };
 
@@ -19,6 +19,8 @@ pub enum Error {
     NoDirectory(PathBuf),
     #[error("cannot run the command: its source cannot be named: {0}")]
     NoSnapshot(String),
+    #[error("cannot run the command: its line holds what looks like {0}")]
+    Secret(String),
     #[error("cannot make the control run: {0}")]
     Control(io::Error),
     #[error("cannot sign the record: {0}")]
@@ -33,8 +35,12 @@ pub enum Error {
     Requirements { at: String, reason: String },
     #[error(transparent)]
     View(git::files::FileError),
+    #[error("cannot go on from the ledger that was fetched: {0}")]
+    Fetched(String),
     #[error("cannot relink '{0}': it is no range of commits")]
     Relink(String),
+    #[error(transparent)]
+    Name(#[from] NameError),
     #[error(transparent)]
     Git(#[from] git::Error),
     #[error(transparent)]
@@ -46,7 +52,12 @@ pub enum Error {
 impl Explain for Error {
     fn fault(&self) -> Fault {
         match self {
-            Self::NoWorktree | Self::Outside(_) | Self::NoDirectory(_) => Fault::Refused,
+            Self::NoWorktree
+            | Self::Outside(_)
+            | Self::NoDirectory(_)
+            | Self::Fetched(_)
+            | Self::Secret(_)
+            | Self::Name(_) => Fault::Refused,
             Self::NoSnapshot(_)
             | Self::Control(_)
             | Self::Sign(_)
@@ -58,12 +69,15 @@ impl Explain for Error {
             Self::Requirements { .. } => Fault::Undecided,
             Self::Store(error) => error.fault(),
             Self::Gate(error) => error.fault(),
+            // What this clone was not given cannot be judged.
+            Self::Git(error) if error.is_absence() => Fault::Undecided,
             Self::Git(error) => error.fault(),
         }
     }
 
     fn hint(&self) -> Option<String> {
         match self {
+            Self::Secret(_) => Some(ALLOW.to_owned()),
             Self::Git(error) => error.hint(),
             Self::NoWorktree
             | Self::Outside(_)
@@ -76,9 +90,22 @@ impl Explain for Error {
             | Self::Temporary { .. }
             | Self::View(_)
             | Self::Relink(_)
+            | Self::Fetched(_)
+            | Self::Name(_)
             | Self::Requirements { .. } => None,
             Self::Store(error) => error.hint(),
-            Self::Gate(error) => error.hint(),
+            Self::Gate(error) => hint_of_gate(error),
         }
+    }
+}
+
+/// What lets a secret through.
+const ALLOW: &str = "git operator run --allow-secret …";
+
+/// The gate speaks of the command that usually brings evidence; here it is another.
+fn hint_of_gate(error: &gate::Error) -> Option<String> {
+    match error {
+        gate::Error::Secret { .. } => Some(ALLOW.to_owned()),
+        error => error.hint(),
     }
 }

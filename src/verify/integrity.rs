@@ -13,30 +13,37 @@ use crate::{
 };
 
 /// What a record is held against.
-pub(super) trait Ground {
-    fn source(&self) -> &Source<'_>;
+pub(super) trait Ground<'a> {
+    fn source(&self) -> &Source<'a>;
     /// The delta's entries, where they can be read.
     fn entries(&self, verdict: &Verdict) -> Option<Vec<DeltaEntry>>;
+    /// Says whether a definition may count this exit code as success: it says so, or is not known here.
+    fn may_excuse(&self, definition: &str, criterion: &str, code: u64) -> bool;
     /// The root commits of this repository; empty where they are not known.
     fn roots(&self) -> &[Oid];
 }
 
 /// Returns what is wrong with a verdict, worst first.
-pub(super) fn check(verdict: &Verdict, ground: &dyn Ground) -> Result<Option<Integrity>, Error> {
+pub(super) fn check(
+    verdict: &Verdict,
+    criterion: &str,
+    ground: &dyn Ground<'_>,
+) -> Result<Option<Integrity>, Error> {
     if verdict.class == Class::Imported {
         return Ok(None);
     }
     if is_forged(verdict, ground)? {
         return Ok(Some(Integrity::Forged));
     }
-    if contradicts(verdict) {
+    let excused = |definition: &str, code| ground.may_excuse(definition, criterion, code);
+    if contradicts(verdict, &excused) {
         return Ok(Some(Integrity::Contradicted));
     }
     Ok(is_foreign(verdict, ground).then_some(Integrity::Foreign))
 }
 
 /// The delta, applied to what it starts from, must give the subject.
-fn is_forged(verdict: &Verdict, ground: &dyn Ground) -> Result<bool, Error> {
+fn is_forged(verdict: &Verdict, ground: &dyn Ground<'_>) -> Result<bool, Error> {
     let (Some(subject), Some(entries)) = (verdict.subject, ground.entries(verdict)) else {
         return Ok(false);
     };
@@ -54,7 +61,10 @@ fn is_forged(verdict: &Verdict, ground: &dyn Ground) -> Result<bool, Error> {
     }
 }
 
-fn contradicts(verdict: &Verdict) -> bool {
+/// Says whether a definition may count an exit code as success.
+type Excused<'a> = dyn Fn(&str, u64) -> bool + 'a;
+
+fn contradicts(verdict: &Verdict, excused: &Excused<'_>) -> bool {
     let stamped = match &verdict.stamp {
         Stamp::Commit { id, tree } => {
             verdict.head.is_some_and(|head| head.to_hex() != *id)
@@ -65,7 +75,7 @@ fn contradicts(verdict: &Verdict) -> bool {
     let run = match (&verdict.run, verdict.class) {
         (None, Class::Captured | Class::Isolated | Class::Controlled) => true,
         (None, Class::Imported | Class::Asserted) => false,
-        (Some(run), _) => ran_otherwise(verdict, run),
+        (Some(run), _) => ran_otherwise(verdict, run, excused),
     };
     stamped || run
 }
@@ -78,12 +88,16 @@ fn has_delta(verdict: &Verdict) -> bool {
     }
 }
 
-fn ran_otherwise(verdict: &Verdict, run: &Run) -> bool {
+fn ran_otherwise(verdict: &Verdict, run: &Run, excused: &Excused<'_>) -> bool {
     let failed = run.tests.is_some_and(|tests| tests.failed > 0);
     // Exit codes that count as success are the definition's to name.
-    let succeeded = run.exit == Some(0) || run.exit.is_some() && verdict.definition.is_some();
+    let succeeded = match (run.exit, &verdict.definition) {
+        (Some(0), _) => true,
+        (Some(code), Some(definition)) => excused(definition, code),
+        (Some(_) | None, _) => false,
+    };
     let outcome = match verdict.outcome {
-        Outcome::Pass => !succeeded || failed || run.timed_out,
+        Outcome::Pass => !succeeded || failed || run.timed_out || run.signal.is_some(),
         Outcome::Fail => run.exit == Some(0) && !failed,
         Outcome::Moot => true,
     };
@@ -93,8 +107,7 @@ fn ran_otherwise(verdict: &Verdict, run: &Run) -> bool {
 }
 
 /// A commit that is here was made here, also when its root was rewritten since.
-fn is_foreign(verdict: &Verdict, ground: &dyn Ground) -> bool {
-    let roots = ground.roots();
+fn is_foreign(verdict: &Verdict, ground: &dyn Ground<'_>) -> bool {
     let Some(theirs) = &verdict.repo else {
         return false;
     };
@@ -102,7 +115,11 @@ fn is_foreign(verdict: &Verdict, ground: &dyn Ground) -> bool {
     if verdict.head.is_some_and(here) {
         return false;
     }
-    !roots.is_empty() && !theirs.is_empty() && !theirs.iter().any(|root| roots.contains(root))
+    if theirs.is_empty() {
+        return false;
+    }
+    let roots = ground.roots();
+    !roots.is_empty() && !theirs.iter().any(|root| roots.contains(root))
 }
 
 /// Says whether a record names others that the ledger should hold and does not.

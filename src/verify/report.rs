@@ -1,5 +1,8 @@
-use super::state::{Axes, Headline, Signing};
-use crate::model::{Class, Oid, RecordId, RepoPath};
+use super::{
+    Rank,
+    state::{Axes, Headline, Signing},
+};
+use crate::model::{Oid, RecordId, RepoPath};
 
 /// What `verify` found.
 #[derive(Clone, Debug)]
@@ -30,7 +33,7 @@ pub struct Requirement {
     /// The record that decided.
     pub record: Option<RecordId>,
     pub task: Option<String>,
-    pub class: Option<Class>,
+    pub class: Option<Rank>,
     /// The commit it was made at.
     pub tested_at: Option<Oid>,
     pub paths: Vec<RepoPath>,
@@ -75,7 +78,7 @@ pub struct Judged {
     pub id: RecordId,
     pub task: String,
     pub criterion: String,
-    pub class: Class,
+    pub class: Rank,
     pub time: u64,
     pub tested_at: Option<Oid>,
     pub axes: Axes,
@@ -152,14 +155,8 @@ impl Report {
             .iter()
             .any(|requirement| !requirement.state.is_met())
             .then_some(Severity::Unmet);
-        let settled = |criterion: &String| {
-            self.requirements
-                .iter()
-                .any(|one| one.criterion == *criterion && one.state.is_met())
-        };
         self.findings
             .iter()
-            .filter(|finding| !finding.criterion.as_ref().is_some_and(settled))
             .map(|finding| finding.severity)
             .filter(|severity| *severity > Severity::Warning)
             .chain(unmet)

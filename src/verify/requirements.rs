@@ -1,14 +1,22 @@
 //! `.operator/requirements.yaml`: what each ref requires, and what counts as meeting it.
 
-use std::{collections::BTreeMap, time::Duration};
+mod schema;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    time::Duration,
+};
 
 use serde::Deserialize;
 
-use super::Grade;
+use super::{Grade, Rank};
 use crate::{
     model::{Class, Digest, time},
     policy::Globs,
 };
+
+pub use schema::schema;
 
 /// Where the file lies in a tree.
 pub const PATH: &str = ".operator/requirements.yaml";
@@ -39,9 +47,11 @@ pub struct Criterion {
     pub arg: Vec<String>,
     pub timeout: Option<Duration>,
     pub accept: Vec<Grade>,
-    pub min_class: Class,
+    pub min_class: Rank,
     pub max_age: Option<Duration>,
     pub min_tests: Option<u64>,
+    /// The JUnit report the command writes, relative to the top.
+    pub junit: Option<PathBuf>,
     pub ratchet: Ratchet,
     pub flaky: Flaky,
     pub inputs: Option<Globs>,
@@ -140,6 +150,8 @@ struct RawCriterion {
     max_age: Option<String>,
     #[serde(default)]
     min_tests: Option<u64>,
+    #[serde(default)]
+    junit: Option<PathBuf>,
     #[serde(default)]
     ratchet: bool,
     #[serde(default)]
@@ -259,15 +271,59 @@ impl Requirements {
         found
     }
 
-    /// Returns the exemption of a criterion that holds at `now` (ms).
-    pub fn exemption(&self, criterion: &str, now: u64) -> Option<&Exempt> {
+    /// Returns the exemption of a criterion that holds at `now` (ms) for a change made for `tasks`: one
+    /// for every task, or one for each of these.
+    pub fn exemption(&self, criterion: &str, tasks: &BTreeSet<&str>, now: u64) -> Option<&Exempt> {
         const DAY: u64 = 24 * 60 * 60 * 1000;
-        self.exempt.iter().find(|exempt| {
+        let holds = |exempt: &&Exempt| {
             exempt.criterion == criterion
-                && exempt.task.is_none()
                 && time::parse(&exempt.until).is_some_and(|until| now < until + DAY)
-        })
+        };
+        let of = |task: Option<&str>| {
+            let mut held = self.exempt.iter().filter(holds);
+            held.find(|exempt| exempt.task.as_deref() == task)
+        };
+        let every = tasks.iter().map(|task| of(Some(task)));
+        of(None).or_else(|| every.reduce(|one, next| one.and(next))?)
     }
+}
+
+impl Criterion {
+    /// Says whether one of these principals may sign for it.
+    pub fn takes(&self, principals: &[String]) -> bool {
+        let named = |principal: &String| {
+            let fits = |pattern: &String| is_like(principal.as_bytes(), pattern.as_bytes());
+            self.signers.iter().any(fits)
+        };
+        self.signers.is_empty() || principals.iter().any(named)
+    }
+}
+
+/// Says whether `text` is what `pattern` says: `*` is any run of bytes, `?` any one.
+fn is_like(text: &[u8], pattern: &[u8]) -> bool {
+    let (mut at, mut next) = (0, 0);
+    // Where the last star stands, and how much of the text it took.
+    let mut star: Option<(usize, usize)> = None;
+    while at < text.len() {
+        match pattern.get(next) {
+            Some(b'*') => {
+                star = Some((next, at));
+                next += 1;
+            }
+            Some(c) if *c == b'?' || *c == text[at] => {
+                at += 1;
+                next += 1;
+            }
+            _ => {
+                let Some((place, taken)) = star else {
+                    return false;
+                };
+                star = Some((place, taken + 1));
+                (at, next) = (taken + 1, place + 1);
+            }
+        }
+    }
+    pattern[next..].iter().all(|c| *c == b'*')
 }
 
 impl RawRequire {
@@ -298,6 +354,19 @@ impl RawGuard {
 impl RawCriterion {
     fn read(self) -> Result<Criterion, String> {
         let definition = self.definition();
+        let empty = |texts: &[String]| texts.iter().any(|text| text.trim().is_empty());
+        for (key, texts) in [
+            ("arg", &self.arg[..self.arg.len().min(1)]),
+            ("input", &self.input),
+            ("tests", &self.tests),
+            ("deny-taint", &self.deny_taint),
+            ("implies", &self.implies),
+            ("signer", &self.signer),
+        ] {
+            if empty(texts) {
+                return Err(format!("'{key}' has an empty entry"));
+            }
+        }
         let globs = |patterns: &[String]| match patterns {
             [] => Ok(None),
             patterns => Globs::new(patterns.iter().map(String::as_str)).map(Some),
@@ -308,11 +377,11 @@ impl RawCriterion {
             .map(|word| Grade::parse(word).ok_or_else(|| format!("'{word}' is no binding")))
             .collect();
         let min_class = match (&self.min_class, self.arg.is_empty()) {
-            (Some(word), _) => Class::parse(word)
-                .filter(|class| *class != Class::Imported)
+            (Some(word), _) => Rank::parse(word)
+                .filter(|rank| *rank != Rank::Of(Class::Imported))
                 .ok_or_else(|| format!("'{word}' is no class"))?,
-            (None, true) => Class::Asserted,
-            (None, false) => Class::Captured,
+            (None, true) => Rank::Of(Class::Asserted),
+            (None, false) => Rank::Of(Class::Captured),
         };
         let denied = DENIED.iter().map(|taint| (*taint).to_owned());
         Ok(Criterion {
@@ -324,6 +393,7 @@ impl RawCriterion {
             min_class,
             max_age: self.max_age.as_deref().map(duration).transpose()?,
             min_tests: self.min_tests,
+            junit: self.junit,
             ratchet: match self.ratchet {
                 true => Ratchet::On,
                 false => Ratchet::Off,
@@ -342,12 +412,15 @@ impl RawCriterion {
 
     /// The digest of what decides the outcome of a run, and nothing that decides what it is worth.
     fn definition(&self) -> String {
-        let parts = serde_json::json!({
+        let mut parts = serde_json::json!({
             "arg": self.arg,
             "input": self.input,
             "min-tests": self.min_tests,
             "ok-exit": self.ok_exit,
         });
+        if let Some(junit) = &self.junit {
+            parts["junit"] = junit.to_string_lossy().into();
+        }
         Digest::of(parts.to_string().as_bytes()).to_hex()
     }
 }
@@ -386,80 +459,6 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         true => Ok(Duration::from_secs(seconds)),
         false => Err(wrong()),
     }
-}
-
-/// Returns the JSON Schema of the file, as docs/requirements.schema.json publishes it.
-pub fn schema() -> serde_json::Value {
-    use serde_json::json;
-    let texts = json!({"type": "array", "items": {"type": "string", "minLength": 1}});
-    let filled =
-        json!({"type": "array", "minItems": 1, "items": {"type": "string", "minLength": 1}});
-    let span = json!({"type": "string", "pattern": "^([0-9]+|([0-9]+[smhdw])+)$"});
-    let classes: Vec<&str> = Class::ALL[1..].iter().map(|class| class.as_str()).collect();
-    let grades: Vec<&str> = Grade::ALL.iter().map(|grade| grade.as_str()).collect();
-    let map = |properties: serde_json::Value, required: &[&str]| {
-        json!({
-            "type": "object",
-            "additionalProperties": false,
-            "properties": properties,
-            "required": required,
-        })
-    };
-    let criterion = map(
-        json!({
-            "arg": texts,
-            "timeout": span,
-            "accept": {"type": "array", "items": {"enum": grades}},
-            "min-class": {"enum": classes},
-            "max-age": span,
-            "min-tests": {"type": "integer", "minimum": 0},
-            "ratchet": {"type": "boolean"},
-            "flaky": {"enum": ["deny", "allow"]},
-            "input": texts,
-            "tests": texts,
-            "deny-taint": texts,
-            "ok-exit": {"type": "array", "items": {"type": "integer"}},
-            "implies": texts,
-            "signer": texts,
-        }),
-        &[],
-    );
-    let require = map(
-        json!({"ref": filled, "criterion": filled}),
-        &["ref", "criterion"],
-    );
-    let guard = map(
-        json!({"path": filled, "criterion": {"type": "string"}}),
-        &["path"],
-    );
-    let sign = map(
-        json!({"required": {"type": "boolean"}, "revoked": texts}),
-        &[],
-    );
-    let exempt = map(
-        json!({
-            "criterion": {"type": "string"},
-            "task": {"type": "string"},
-            "reason": {"type": "string", "minLength": 1},
-            "until": {"type": "string", "format": "date"},
-        }),
-        &["criterion", "reason", "until"],
-    );
-    let named = |inner: serde_json::Value| json!({"type": "object", "minProperties": 1, "additionalProperties": inner});
-    let mut file = map(
-        json!({
-            "version": {"const": VERSION},
-            "require": named(require),
-            "criterion": named(criterion),
-            "guard": {"type": "array", "items": guard},
-            "sign": sign,
-            "exempt": {"type": "array", "items": exempt},
-        }),
-        &["version", "require", "criterion"],
-    );
-    file["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
-    file["title"] = PATH.into();
-    file
 }
 
 #[cfg(test)]

@@ -1,9 +1,12 @@
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use serde_json::Value;
 
 use super::{Flaky, Ratchet, Requirements, duration, schema};
-use crate::{model::Class, verify::Grade};
+use crate::{
+    model::Class,
+    verify::{Grade, Rank},
+};
 
 const SMALL: &str = "version: 1\nrequire: {main: {ref: [refs/heads/main], criterion: [tests]}}\n";
 
@@ -16,7 +19,7 @@ fn a_criterion_without_keys_takes_exact_and_tree_of_anybodys_word() {
     let file = with("{}").unwrap();
     let tests = &file.criteria["tests"];
     assert_eq!(tests.accept, [Grade::Exact, Grade::Tree]);
-    assert_eq!(tests.min_class, Class::Asserted);
+    assert_eq!(tests.min_class, Rank::Of(Class::Asserted));
     assert_eq!((tests.ratchet, tests.flaky), (Ratchet::Off, Flaky::Deny));
     assert_eq!(
         tests.deny_taint,
@@ -28,7 +31,7 @@ fn a_criterion_without_keys_takes_exact_and_tree_of_anybodys_word() {
 fn a_command_asks_for_a_captured_run() {
     let file = with("{arg: [cargo, test], timeout: 20m}").unwrap();
     let tests = &file.criteria["tests"];
-    assert_eq!(tests.min_class, Class::Captured);
+    assert_eq!(tests.min_class, Rank::Of(Class::Captured));
     assert_eq!(tests.timeout, Some(Duration::from_secs(1200)));
     assert_eq!(tests.arg, ["cargo", "test"]);
 }
@@ -55,14 +58,54 @@ fn an_exemption_holds_through_its_last_day() {
     );
     let file = Requirements::parse(&text).unwrap();
     let at = |text: &str| crate::model::time::parse(text).unwrap();
-    assert!(
-        file.exemption("tests", at("2026-12-31T23:59:59Z"))
-            .is_some()
+    let none = BTreeSet::new();
+    let holds = |when| file.exemption("tests", &none, at(when)).is_some();
+    assert!(holds("2026-12-31T23:59:59Z"));
+    assert!(!holds("2027-01-01T00:00:00Z"));
+}
+
+#[test]
+fn an_exemption_of_a_task_covers_no_other() {
+    let text = format!(
+        "{SMALL}criterion: {{tests: {{}}}}\nexempt:\n\
+         - {{criterion: tests, task: docs, reason: x, until: 2026-12-31}}\n\
+         - {{criterion: tests, task: typo, reason: y, until: 2026-12-31}}\n"
     );
-    assert!(
-        file.exemption("tests", at("2027-01-01T00:00:00Z"))
-            .is_none()
-    );
+    let file = Requirements::parse(&text).unwrap();
+    let now = crate::model::time::parse("2026-12-01").unwrap();
+    let holds = |tasks: &[&str]| {
+        let tasks = tasks.iter().copied().collect();
+        file.exemption("tests", &tasks, now).is_some()
+    };
+    assert!(holds(&["docs"]));
+    assert!(holds(&["docs", "typo"]));
+    assert!(!holds(&["docs", "code"]));
+    assert!(!holds(&[]));
+}
+
+#[test]
+fn a_signer_is_a_whole_principal_or_a_pattern_of_one() {
+    for (pattern, principal, expected) in [
+        ("ann@example.org", "ann@example.org", true),
+        ("ann@example.org", "joann@example.org", false),
+        ("ann@example.org", "ann@example.org.evil", false),
+        ("*@example.org", "ann@example.org", true),
+        ("*@example.org", "ann@example.org@evil", false),
+        ("a?n*", "ann@x", true),
+        ("a?n*", "an", false),
+        ("*a*b", "xaxbxb", true),
+        ("*a*b", "xaxbx", false),
+        ("*", "", true),
+        ("?", "", false),
+    ] {
+        let file = with(&format!("{{signer: ['{pattern}']}}")).unwrap();
+        let takes = file.criteria["tests"].takes(&[principal.to_owned()]);
+        assert_eq!(takes, expected, "{pattern} {principal}");
+    }
+    let any = with("{}").unwrap();
+    assert!(any.criteria["tests"].takes(&[]));
+    let some = with("{signer: ['*']}").unwrap();
+    assert!(!some.criteria["tests"].takes(&[]));
 }
 
 #[test]
@@ -113,6 +156,8 @@ fn a_file_that_requires_nothing_or_says_what_is_unknown_is_wrong() {
         ("{max-age: soon}", "'soon' is no duration"),
         ("{input: ['{a,b}']}", "braces"),
         ("{arg: [a], arg: [b]}", "duplicate"),
+        ("{signer: ['']}", "'signer' has an empty entry"),
+        ("{input: [a, ' ']}", "'input' has an empty entry"),
     ] {
         let error = with(criterion).unwrap_err();
         assert!(error.contains(why), "{criterion}: {error}");

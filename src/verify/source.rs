@@ -1,12 +1,9 @@
 //! What the repository says of commits, each asked once.
 
-use std::{
-    cell::{OnceCell, RefCell},
-    collections::{HashMap, HashSet},
-};
+use std::{cell::RefCell, collections::HashMap};
 
 use crate::{
-    git::{Error, Repo},
+    git::{Ancestry, Error, Reached, Repo},
     model::{Oid, RepoPath},
 };
 
@@ -35,20 +32,6 @@ pub(super) struct Target {
     pub(super) parents: Vec<Oid>,
 }
 
-/// Whether the target's history holds a commit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
-    Yes,
-    No,
-    /// History is cut off before that can be said.
-    Unknown,
-}
-
-struct History {
-    commits: HashSet<Oid>,
-    cut: bool,
-}
-
 /// The repository as verify reads it.
 pub(super) struct Source<'a> {
     pub(super) repo: &'a Repo,
@@ -56,7 +39,7 @@ pub(super) struct Source<'a> {
     /// Objects may be elsewhere.
     pub(super) incomplete: bool,
     trees: RefCell<HashMap<Oid, Seen<Trees>>>,
-    history: OnceCell<History>,
+    reached: RefCell<Option<Reached<'a>>>,
 }
 
 impl<'a> Source<'a> {
@@ -70,7 +53,7 @@ impl<'a> Source<'a> {
             target,
             incomplete: repo.is_shallow() || repo.is_partial(),
             trees: RefCell::new(HashMap::new()),
-            history: OnceCell::new(),
+            reached: RefCell::new(None),
         })
     }
 
@@ -96,31 +79,16 @@ impl<'a> Source<'a> {
     }
 
     /// Says whether the target reaches a commit.
-    pub(super) fn reach(&self, commit: Oid) -> Result<Reach, Error> {
+    pub(super) fn reach(&self, commit: Oid) -> Result<Ancestry, Error> {
         let Some(target) = &self.target else {
-            return Ok(Reach::No);
+            return Ok(Ancestry::No);
         };
-        let history = match self.history.get() {
-            Some(history) => history,
-            None => {
-                let read = self.read_history(target.commit)?;
-                self.history.get_or_init(|| read)
-            }
+        let mut reached = self.reached.borrow_mut();
+        let reached = match &mut *reached {
+            Some(reached) => reached,
+            none => none.insert(self.repo.reached(target.commit)?),
         };
-        Ok(match (history.commits.contains(&commit), history.cut) {
-            (true, _) => Reach::Yes,
-            (false, true) => Reach::Unknown,
-            (false, false) => Reach::No,
-        })
-    }
-
-    fn read_history(&self, tip: Oid) -> Result<History, Error> {
-        let cut = self.repo.cut_off()?;
-        let commits: HashSet<Oid> = self.repo.ancestors(&[tip], &[])?.into_iter().collect();
-        Ok(History {
-            cut: cut.iter().any(|commit| commits.contains(commit)),
-            commits,
-        })
+        reached.holds(commit)
     }
 
     /// Returns up to `limit` first-parent ancestors of the target with their root trees, nearest

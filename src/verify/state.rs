@@ -55,6 +55,8 @@ pub enum Result {
     Unfinished,
     /// Heads of its task and criterion disagree.
     Contested,
+    /// It passed, and failed when it was run again on the same source.
+    Contradicted,
     /// The same command failed on the same source before.
     Flaky,
     /// Fewer tests ran than before, or than required.
@@ -130,6 +132,7 @@ impl Result {
             Self::Mutated => "mutated",
             Self::Unfinished => "unfinished",
             Self::Contested => "contested",
+            Self::Contradicted => "contradicted",
             Self::Flaky => "flaky",
             Self::Shrunk => "shrunk",
         }

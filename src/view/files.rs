@@ -1,6 +1,9 @@
 //! The files of the views in a working tree.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io::{BufRead as _, BufReader},
+    path::{Path, PathBuf},
+};
 
 use super::{Error, View};
 use crate::git::files::{FileError, Lies, Tree};
@@ -55,6 +58,31 @@ impl Files {
 
     pub(super) fn read(&self, view: View) -> Result<Option<Vec<u8>>, Error> {
         Ok(self.tree.read(&path(view), LIMIT)?)
+    }
+
+    /// Says of each line, its LF included, whether it stands in the view.
+    pub(super) fn find(&self, view: View, lines: &[String]) -> Result<Vec<bool>, Error> {
+        let mut found = vec![false; lines.len()];
+        let Some(file) = self.tree.open_file(&path(view))? else {
+            return Ok(found);
+        };
+        let mut reader = BufReader::with_capacity(1 << 18, file);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let read = reader.read_until(b'\n', &mut line);
+            let read = read.map_err(|source| FileError::Io {
+                verb: "read",
+                path: self.top.join(path(view)),
+                source,
+            })?;
+            if read == 0 {
+                return Ok(found);
+            }
+            for (found, wanted) in found.iter_mut().zip(lines) {
+                *found |= line == wanted.as_bytes();
+            }
+        }
     }
 
     pub(super) fn write(&self, view: View, bytes: &[u8]) -> Result<(), Error> {

@@ -1,11 +1,14 @@
 //! What of the records stands in a view, in order: by (`seq`, `id`), imported rows and blocks where the
 //! layouts put them, rows that say the same once.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
 use super::{Document, View};
 use crate::model::{
-    Body, Record, RecordId, ReplicaId, is_blank,
+    Body, Record, RecordId, ReplicaId, Verdict, is_blank,
     row::{DecisionRow, VerdictRow},
     time,
 };
@@ -14,6 +17,8 @@ use crate::model::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
     pub id: RecordId,
+    /// The order of its record; 0 where that was imported.
+    pub seq: u64,
     pub what: What,
 }
 
@@ -59,7 +64,7 @@ impl Items {
         for record in records.clone() {
             if let Some(what) = row(view, record) {
                 let what = (what, record.body.is_imported());
-                places.push(Placed::row(record.id, what));
+                places.push(Placed::row(record, what));
             }
             let Body::Bar(bar) = &record.body else {
                 continue;
@@ -79,23 +84,45 @@ impl Items {
             let count = counts.entry((record.replica, &bar.text)).or_insert(0);
             *count += 1;
             if blocks.insert((&bar.text, *count)) {
-                places.push(Placed::block(record.id, bar.text.clone()));
+                places.push(Placed::block(record, bar.text.clone()));
             }
         }
-        let order = arrange(view, &places, records);
-        let mut seen = HashSet::new();
+        let mut order = arrange(view, &places, records);
+        let mut seen = HashSet::with_capacity(places.len());
+        order.retain(|at| match &places[*at].what {
+            What::Row { key, .. } => seen.insert(key.as_str()),
+            What::Block(_) => true,
+        });
         items.items = order
             .into_iter()
-            .map(|at| Item {
-                id: places[at].id,
-                what: places[at].what.clone(),
-            })
-            .filter(|item| match &item.what {
-                What::Row { key, .. } => seen.insert(key.clone()),
-                What::Block(_) => true,
+            .map(|at| {
+                let placed = &mut places[at];
+                Item {
+                    id: placed.id,
+                    seq: placed.seq,
+                    what: std::mem::replace(&mut placed.what, What::Block(String::new())),
+                }
             })
             .collect();
         items
+    }
+
+    /// Returns the blocks that stand in the view.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = (RecordId, &str)> {
+        self.items.iter().filter_map(|item| match &item.what {
+            What::Block(text) => Some((item.id, text.as_str())),
+            What::Row { .. } => None,
+        })
+    }
+
+    /// Leaves out these blocks.
+    pub(super) fn without(&self, blocks: &HashSet<RecordId>) -> Cow<'_, Self> {
+        if blocks.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let mut items = self.clone();
+        items.items.retain(|item| !blocks.contains(&item.id));
+        Cow::Owned(items)
     }
 
     /// Returns the place of each row, by what it says.
@@ -119,20 +146,27 @@ pub(super) fn is_header(view: View, text: &str) -> bool {
     }
 }
 
+/// Returns what the row of a record says in its view: equal in rows that say the same.
+pub fn row_key(view: View, record: &Record) -> Option<String> {
+    match row(view, record)? {
+        What::Row { key, .. } => Some(key),
+        What::Block(_) => None,
+    }
+}
+
 /// Returns the row a record makes in a view, if it makes one.
 fn row(view: View, record: &Record) -> Option<What> {
     match (&record.body, view) {
         (Body::Verdict(verdict), View::Verdicts) => {
-            let row = match &verdict.import {
-                Some(import) => VerdictRow::parse(&import.row)?,
-                None => VerdictRow {
-                    task: record.task.clone().filter(|task| !is_blank(task))?,
-                    criterion: record.criterion.clone().filter(|text| !is_blank(text))?,
-                    cell: format!("{} {}", verdict.evidence.cell(), verdict.stamp.short()),
-                    outcome: verdict.outcome,
-                },
+            let shows = |text: &&String| !is_blank(text);
+            let key = match &verdict.import {
+                Some(import) => VerdictRow::parse(&import.row)?.format(),
+                None => {
+                    let task = record.task.as_ref().filter(shows)?;
+                    let criterion = record.criterion.as_ref().filter(shows)?;
+                    VerdictRow::of([task, criterion, &cell(verdict)], verdict.outcome)
+                }
             };
-            let key = row.format();
             Some(What::Row {
                 shown: key.clone(),
                 key,
@@ -161,6 +195,17 @@ fn row(view: View, record: &Record) -> Option<What> {
     }
 }
 
+/// Returns evidence and stamp as they stand in one cell; a run that printed nothing has the stamp
+/// alone.
+fn cell(verdict: &Verdict) -> String {
+    let evidence = verdict.evidence.cell();
+    let stamp = verdict.stamp.short();
+    match evidence.is_empty() {
+        true => stamp.to_string(),
+        false => format!("{evidence} {stamp}"),
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Sort {
     /// Stands by its order; others are placed beside it.
@@ -171,19 +216,26 @@ enum Sort {
 
 struct Placed {
     id: RecordId,
+    seq: u64,
     what: What,
     sort: Sort,
 }
 
 impl Placed {
-    fn row(id: RecordId, (what, imported): (What, bool)) -> Self {
+    fn row(record: &Record, (what, imported): (What, bool)) -> Self {
         let sort = if imported { Sort::Imported } else { Sort::Own };
-        Self { id, what, sort }
+        Self {
+            id: record.id,
+            seq: record.seq,
+            what,
+            sort,
+        }
     }
 
-    fn block(id: RecordId, text: String) -> Self {
+    fn block(record: &Record, text: String) -> Self {
         Self {
-            id,
+            id: record.id,
+            seq: record.seq,
             what: What::Block(text),
             sort: Sort::Block,
         }
@@ -225,19 +277,22 @@ fn arrange<'a>(
     places: &[Placed],
     records: impl Iterator<Item = &'a Record>,
 ) -> Vec<usize> {
+    let mut layouts = records
+        .filter_map(|record| match &record.body {
+            Body::Layout(layout) if layout.view == view.file_name() => Some(layout),
+            _ => None,
+        })
+        .peekable();
+    if layouts.peek().is_none() {
+        return (0..places.len()).collect();
+    }
     let known: HashMap<RecordId, usize> = places
         .iter()
         .enumerate()
         .map(|(at, placed)| (placed.id, at))
         .collect();
     let mut chain = Chain::new(places.len());
-    for record in records {
-        let Body::Layout(layout) = &record.body else {
-            continue;
-        };
-        if layout.view != view.file_name() {
-            continue;
-        }
+    for layout in layouts {
         let mut seen = HashSet::new();
         let order: Vec<usize> = layout
             .order

@@ -66,6 +66,12 @@ impl Row {
                 return None;
             }
         }
+        if VerdictRow::is_plain(text) {
+            return Some(Self {
+                view: View::Verdicts,
+                key: text.to_owned(),
+            });
+        }
         VerdictRow::parse(text).map(|row| Self {
             view: View::Verdicts,
             key: row.format(),
@@ -212,6 +218,12 @@ pub(super) fn normal(line: &str) -> String {
     format!("|{}|", cells.join("|"))
 }
 
+/// Returns what of a line is not changed by taking it to its normal form.
+fn letters(line: &str) -> impl Iterator<Item = char> {
+    let changed = |c: char| c.is_whitespace() || matches!(c, '|' | '-' | ':');
+    line.chars().filter(move |c| !changed(*c))
+}
+
 /// Returns the trimmed cells of a line that holds a pipe.
 fn cells(line: &str) -> Option<Vec<&str>> {
     let line = line.trim();
@@ -231,6 +243,9 @@ fn is_dashes(cell: &str) -> bool {
 
 /// Returns the number of columns when the line is the dashes under a table's head.
 fn delimiter(line: &str) -> Option<usize> {
+    if letters(line).next().is_some() {
+        return None;
+    }
     let cells = cells(line)?;
     cells
         .iter()
@@ -301,21 +316,17 @@ fn classify(raw: &[&[u8]]) -> Vec<Kind> {
         }),
         titles: Vec::new(),
     };
-    let heads: std::collections::HashMap<usize, bool> = tables
-        .iter()
-        .enumerate()
-        .map(|(index, table)| (table.at, Some(index) == own))
-        .collect();
+    let mut heads = vec![None; texts.len()];
+    for (index, table) in tables.iter().enumerate() {
+        heads[table.at] = Some(Some(index) == own);
+    }
     let mut kinds: Vec<Kind> = Vec::with_capacity(raw.len());
     for (at, text) in texts.iter().enumerate() {
         let kind = match text {
             None => Kind::Malformed("it is not text".to_owned()),
             Some(text) => {
-                let head = heads.get(&at).copied();
-                let below = at
-                    .checked_sub(1)
-                    .and_then(|above| heads.get(&above).copied());
-                classifier.line(text, head.or(below))
+                let below = at.checked_sub(1).and_then(|above| heads[above]);
+                classifier.line(text, heads[at].or(below))
             }
         };
         kinds.push(kind);
@@ -359,7 +370,7 @@ impl Classifier {
             self.foreign = false;
             return kind;
         }
-        self.top &= is_blank(text);
+        self.top = self.top && is_blank(text);
         if let Some(row) = Row::parse(text, self.bare) {
             self.foreign = false;
             return Kind::Row(row);
@@ -371,6 +382,15 @@ impl Classifier {
     }
 
     fn header(&mut self, text: &str) -> Option<Kind> {
+        let title = text.starts_with("# ") || text == "#";
+        let heads = self.head.iter().flatten();
+        if !title
+            && heads
+                .into_iter()
+                .all(|head| !letters(text).eq(letters(head)))
+        {
+            return None;
+        }
         let normal_text = normal(text);
         if let Some([names, dashes]) = &self.head {
             if normal_text == *names && Row::parse(text, false).is_none() {
@@ -380,7 +400,6 @@ impl Classifier {
                 return Some(Kind::Delimiter);
             }
         }
-        let title = text.starts_with("# ") || text == "#";
         if title && (self.top || self.titles.contains(&normal_text)) {
             self.titles.push(normal_text);
             return Some(Kind::Title);

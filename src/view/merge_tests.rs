@@ -235,6 +235,24 @@ fn the_plain_join_holds_every_line_of_both() {
 }
 
 #[test]
+fn a_line_that_both_sides_added_keeps_its_place_among_those_of_one() {
+    let table = "| need | weight |\n|---|---|\n| speed | 0 |\n";
+    let base = format!("{HDR}{table}");
+    let ours = format!("{HDR}{table}- text 4\n{}", row("t0", "PASS"));
+    let theirs = format!("{HDR}- text 0\n- text 4\n## BAR\n");
+    let merged = merge(base.as_bytes(), ours.as_bytes(), theirs.as_bytes(), 7);
+    let text = String::from_utf8(merged.bytes.clone()).unwrap();
+    let place = |line: &str| text.find(line).unwrap();
+    assert!(
+        place("text 0") < place("text 4") && place("text 4") < place("## BAR"),
+        "{text}"
+    );
+    for side in [ours.as_bytes(), theirs.as_bytes(), &merged.bytes] {
+        assert_eq!(merge(base.as_bytes(), &merged.bytes, side, 7), merged);
+    }
+}
+
+#[test]
 fn ten_thousand_rows_merge_at_once() {
     let tasks = |prefix: &str, count: usize| -> String {
         (0..count)
@@ -517,13 +535,9 @@ proptest! {
     }
 }
 
-// Of free text this holds nearly always: where one side drops the heading of a block that the other
-// side extends, merging the result with that side again can conflict. The rounds are fixed, so that a
-// run says something about the change under test.
 proptest! {
     #![proptest_config(ProptestConfig {
         max_global_rejects: 1 << 20,
-        rng_seed: proptest::test_runner::RngSeed::Fixed(1),
         ..ProptestConfig::default()
     })]
 

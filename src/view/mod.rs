@@ -14,12 +14,13 @@ mod reconcile;
 mod refresh;
 mod render;
 mod sort;
+mod stood;
 
 pub use check::{Checked, Finding, check};
 pub use error::Error;
-pub use items::{Item, Items, What};
+pub use items::{Item, Items, What, row_key};
 pub use line::{Document, Kind, Line, Row, View};
 pub use merge::{Merged, join, merge};
-pub use reconcile::{History, Reconciled, reconcile};
+pub use reconcile::{History, Reconciled, reconcile, take_in};
 pub use refresh::{checked, is_own, is_touched, refresh, rendered, rewrite};
 pub use render::{Rendered, render};

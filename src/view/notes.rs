@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::{
-    git::{self, Clock, NewCommit, Repo, Role, Swapped},
+    git::{self, Clock, NewCommit, Notes, Repo, Role, Swapped},
     ledger::Ledger,
     model::{Body, Oid, Record, RecordId, Stamp, TreeState, Verdict},
     store::{self, Store},
@@ -12,7 +12,7 @@ use crate::{
 /// The ref of the projection.
 pub const NOTES: &str = "refs/notes/operator";
 
-/// From so many commits on, reading every verdict once is cheaper than asking for each commit.
+/// From so many commits or verdicts on, reading all of a kind once is cheaper than asking for each.
 const MANY: usize = 16;
 /// How often a writer that was overtaken starts over.
 const ROUNDS: u32 = 5;
@@ -48,20 +48,25 @@ impl Binding {
 }
 
 /// Writes the notes of `projection` and returns how many commits got other ones. Notes of others stay;
-/// a verdict that was taken back loses its line.
+/// a verdict that was taken back loses its line, and so does one that says nothing of the commit, as
+/// where `notes.rewriteRef` had git copy it.
 pub fn project(
     store: &Store,
     clock: &Clock,
     projection: Projection<'_>,
 ) -> Result<usize, store::Error> {
     let repo = store.repo();
+    let noted = match repo.notes(NOTES) {
+        Err(git::Error::MissingObject { .. }) => return mend(store, clock),
+        read => read?,
+    };
     let (ledger, named) = match projection {
         Projection::Of(named) => (of_commits(store, named)?, named.to_vec()),
         Projection::Whole => {
             let head = repo.head()?.commit();
             (
                 store.of_kinds(&["verdict", "retract"])?,
-                head.into_iter().collect(),
+                head.into_iter().chain(noted.objects()).collect(),
             )
         }
     };
@@ -73,7 +78,27 @@ pub fn project(
     if let Projection::Of(named) = projection {
         lines.retain(|commit, _| named.contains(commit));
     }
-    Ok(write(repo, clock, (&lines, &read))?)
+    match write((repo, clock), || repo.notes(NOTES), (&lines, &read)) {
+        Err(git::Error::MissingObject { .. }) => mend(store, clock),
+        wrote => Ok(wrote?),
+    }
+}
+
+/// Makes the projection anew on what can be read of a ref whose objects are gone, and returns how many
+/// commits got other notes.
+pub fn mend(store: &Store, clock: &Clock) -> Result<usize, store::Error> {
+    let repo = store.repo();
+    let ledger = store.of_kinds(&["verdict", "retract"])?;
+    let read = Read::of(&ledger);
+    let head = repo.head()?.commit();
+    let left = repo.notes_left(NOTES)?;
+    let named: Vec<Oid> = head.into_iter().chain(left.objects()).collect();
+    let lines = lines(repo, &read, &named)?;
+    Ok(write(
+        (repo, clock),
+        || repo.notes_left(NOTES),
+        (&lines, &read),
+    )?)
 }
 
 /// Returns the verdicts that may bind to one of `commits`, and what takes them back.
@@ -92,6 +117,10 @@ fn of_commits(store: &Store, commits: &[Oid]) -> Result<Ledger, store::Error> {
         }
     }
     let ids: Vec<RecordId> = ledger.iter().map(|record| record.id).collect();
+    if ids.len() >= MANY {
+        ledger.union(store.of_kinds(&["retract"])?);
+        return Ok(ledger);
+    }
     for id in ids {
         ledger.union(store.about(&id)?);
     }
@@ -101,6 +130,7 @@ fn of_commits(store: &Store, commits: &[Oid]) -> Result<Ledger, store::Error> {
 /// What the ledger says of verdicts.
 struct Read<'a> {
     verdicts: Vec<&'a Record>,
+    known: BTreeSet<RecordId>,
     retracted: BTreeSet<RecordId>,
 }
 
@@ -116,13 +146,14 @@ impl<'a> Read<'a> {
             .map(|record| record.id)
             .collect();
         Self {
+            known: verdicts.iter().map(|record| record.id).collect(),
             verdicts,
             retracted,
         }
     }
 }
 
-/// Returns the lines of each commit that has some.
+/// Returns the lines of each commit that can be read and is stamped or named, also where there are none.
 fn lines(
     repo: &Repo,
     read: &Read<'_>,
@@ -145,6 +176,7 @@ fn lines(
         by_subject.entry(*subject).or_default().push(*commit);
     }
     let mut lines: BTreeMap<Oid, BTreeSet<String>> = BTreeMap::new();
+    lines.extend(subjects.keys().map(|commit| (*commit, BTreeSet::new())));
     let mut add = |commit: Oid, record: &Record, binding| {
         if let Some(line) = line(record, binding) {
             lines.entry(commit).or_default().insert(line);
@@ -224,8 +256,8 @@ fn line(record: &Record, binding: Binding) -> Option<String> {
 
 /// Unites the lines with what the ref holds; starts over when somebody else moved it.
 fn write(
-    repo: &Repo,
-    clock: &Clock,
+    (repo, clock): (&Repo, &Clock),
+    notes: impl Fn() -> Result<Notes, git::Error>,
     (lines, read): (&BTreeMap<Oid, BTreeSet<String>>, &Read<'_>),
 ) -> Result<usize, git::Error> {
     let (author, committer) = (
@@ -239,7 +271,7 @@ fn write(
         message: b"notes of verdicts\n",
     };
     for _ in 0..ROUNDS {
-        let notes = repo.notes(NOTES)?;
+        let notes = notes()?;
         let mut edits = BTreeMap::new();
         let mut commits: BTreeSet<Oid> = lines.keys().copied().collect();
         if !read.retracted.is_empty() {
@@ -247,12 +279,18 @@ fn write(
         }
         for object in commits {
             let before = repo.note(&notes, object)?;
-            let after = united(before.as_deref(), lines.get(&object), &read.retracted);
+            let new = lines.get(&object);
+            // What is said of a commit that was looked at is known; of another only what is taken back.
+            let gone = match new {
+                Some(_) => &read.known,
+                None => &read.retracted,
+            };
+            let after = united(before.as_deref(), new, gone);
             if before.as_deref().unwrap_or_default() != after {
                 edits.insert(object, (!after.is_empty()).then_some(after));
             }
         }
-        if edits.is_empty() {
+        if edits.is_empty() && notes.is_whole() {
             return Ok(0);
         }
         if repo.write_notes(&notes, &edits, &commit)? == Swapped::Done {
@@ -262,15 +300,15 @@ fn write(
     Ok(0)
 }
 
-/// Returns the old lines and the new ones, sorted, each once, without those of `retracted`.
+/// Returns the old lines without those of `gone`, and the new ones, sorted, each once.
 fn united(
     before: Option<&[u8]>,
     new: Option<&BTreeSet<String>>,
-    retracted: &BTreeSet<RecordId>,
+    gone: &BTreeSet<RecordId>,
 ) -> Vec<u8> {
     let mut lines: BTreeSet<&[u8]> = BTreeSet::new();
     let old = before.unwrap_or_default().split(|byte| *byte == b'\n');
-    lines.extend(old.filter(|line| !line.is_empty() && !is_of(line, retracted)));
+    lines.extend(old.filter(|line| !line.is_empty() && !is_of(line, gone)));
     lines.extend(new.into_iter().flatten().map(|line| line.as_bytes()));
     let mut text = Vec::new();
     for line in lines {
@@ -280,12 +318,12 @@ fn united(
     text
 }
 
-fn is_of(line: &[u8], retracted: &BTreeSet<RecordId>) -> bool {
+fn is_of(line: &[u8], gone: &BTreeSet<RecordId>) -> bool {
     let id = line.split(|byte| *byte == b' ').next().unwrap_or_default();
     std::str::from_utf8(id)
         .ok()
         .and_then(|id| id.parse().ok())
-        .is_some_and(|id: RecordId| retracted.contains(&id))
+        .is_some_and(|id: RecordId| gone.contains(&id))
 }
 
 #[cfg(test)]

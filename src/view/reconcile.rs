@@ -4,14 +4,16 @@
 use std::{
     collections::{HashMap, HashSet},
     path::Path,
+    rc::Rc,
 };
 
 use super::{
     Document, Error, Items, Kind, View, What,
     blocks::{Block, blocks, heading},
     files::{self, Files},
-    refresh::{Mark, lock, remember},
-    render::render,
+    refresh::{Mark, is_off, lock, remember},
+    render::{Rendered, render_document},
+    stood::{self, removed},
 };
 use crate::{
     git::{Clock, Repo},
@@ -43,6 +45,8 @@ pub struct Reconciled {
     pub imported: usize,
     /// Blocks that became records.
     pub captured: usize,
+    /// Blocks that are out of the view for good: somebody took them out of the file.
+    pub taken_out: usize,
     /// Rows and blocks that the file lacked.
     pub added: usize,
     /// Conflict markers taken out, by line.
@@ -59,14 +63,43 @@ pub fn reconcile(
     top: &Path,
     history: History,
 ) -> Result<Vec<Reconciled>, Error> {
+    Files::open(top)?.create()?;
+    unite(store, clock, (top, history), Write::Files)
+}
+
+/// Takes what the views of the working tree hold into the ledger; writes them, too, unless
+/// `operator.view` is `off`.
+pub fn take_in(store: &Store, clock: Clock, top: &Path) -> Result<Vec<Reconciled>, Error> {
+    if is_off(store)? {
+        return unite(store, clock, (top, History::Leave), Write::Nothing);
+    }
+    reconcile(store, clock, top, History::Leave)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Write {
+    Files,
+    Nothing,
+}
+
+fn unite(
+    store: &Store,
+    clock: Clock,
+    (top, history): (&Path, History),
+    write: Write,
+) -> Result<Vec<Reconciled>, Error> {
     let files = Files::open(top)?;
-    files.create()?;
     let mut tx = store.begin(Wait::Command, clock)?;
     let _lock = lock(store).map_err(Error::State)?;
     let ledger = tx.load()?;
     let mut sheets = Vec::new();
-    for view in View::ALL {
-        let mut sheet = Sheet::read(view, &files, &ledger)?;
+    let read = |view| Ok((view, files.read(view)?));
+    let there = View::ALL
+        .map(read)
+        .into_iter()
+        .collect::<Result<Vec<_>, Error>>()?;
+    for (view, file) in &there {
+        let mut sheet = Sheet::of(*view, file.as_deref(), &ledger);
         sheet.import_file();
         sheet.import_fragments(&files)?;
         if history == History::Search {
@@ -74,7 +107,8 @@ pub fn reconcile(
                 sheet.import_other(&version, None);
             }
         }
-        sheet.capture();
+        sheet.take_out(store)?;
+        sheet.capture(store)?;
         sheets.push(sheet);
     }
     let drafts: Vec<Draft> = sheets
@@ -83,6 +117,7 @@ pub fn reconcile(
         .collect();
     let mut new = HashSet::new();
     let mut ledger = ledger;
+    let tip = tx.tip();
     if !drafts.is_empty() {
         let records = tx.commit(&drafts, Vec::new())?.records;
         new.extend(records.iter().map(|record| record.id));
@@ -96,21 +131,32 @@ pub fn reconcile(
         tx.commit(&layouts, Vec::new())?;
         ledger = tx.load()?;
     }
-    let mark = Mark::of(tx.tip(), &ledger);
+    if write == Write::Nothing {
+        return Ok(sheets.into_iter().map(|sheet| sheet.done).collect());
+    }
     let mut done = Vec::new();
     for sheet in sheets {
         let view = sheet.view;
-        done.push(sheet.write(&files, &ledger)?);
-        remember(store, top, view, &mark)?;
+        let items = match tip == tx.tip() {
+            true => Rc::clone(&sheet.items),
+            false => Rc::new(Items::of(view, records(&ledger))),
+        };
+        let (reconciled, rendered) = sheet.write(&files, &items)?;
+        remember(store, top, view, &Mark::of(tx.tip(), &ledger, &rendered))?;
+        stood::remember(store, view, &items)?;
+        done.push(reconciled);
     }
+    ledger.abandon();
     Ok(done)
 }
 
 /// One view while it is reconciled.
-struct Sheet {
+struct Sheet<'f> {
     view: View,
-    file: Option<Vec<u8>>,
-    items: Items,
+    file: Option<&'f [u8]>,
+    /// The file taken apart; empty where there is none.
+    document: Rc<Document<'f>>,
+    items: Rc<Items>,
     drafts: Vec<Draft>,
     /// What rows say that are backed, or will be.
     backed: HashSet<String>,
@@ -119,32 +165,33 @@ struct Sheet {
     done: Reconciled,
 }
 
-impl Sheet {
-    fn read(view: View, files: &Files, ledger: &Ledger) -> Result<Self, Error> {
+impl<'f> Sheet<'f> {
+    fn of(view: View, file: Option<&'f [u8]>, ledger: &Ledger) -> Self {
         let items = Items::of(view, records(ledger));
-        Ok(Self {
+        Self {
             view,
-            file: files.read(view)?,
+            file,
+            document: Rc::new(Document::parse(file.unwrap_or_default())),
             backed: items.rows().keys().map(|key| (*key).to_owned()).collect(),
-            items,
+            items: Rc::new(items),
             drafts: Vec::new(),
             elsewhere: Vec::new(),
             done: Reconciled {
                 view,
                 imported: 0,
                 captured: 0,
+                taken_out: 0,
                 added: 0,
                 markers: Vec::new(),
                 refused: Vec::new(),
                 written: false,
             },
-        })
+        }
     }
 
     /// Imports the rows of the file that nothing backs, equal ones each.
     fn import_file(&mut self) {
-        let file = self.file.take();
-        let document = Document::parse(file.as_deref().unwrap_or_default());
+        let document = Rc::clone(&self.document);
         let mut counts: HashMap<String, u64> = HashMap::new();
         let mut imported = HashSet::new();
         for (at, line) in document.lines.iter().enumerate() {
@@ -168,7 +215,6 @@ impl Sheet {
             }
         }
         self.backed.extend(imported);
-        self.file = file;
     }
 
     fn import_fragments(&mut self, files: &Files) -> Result<(), Error> {
@@ -221,12 +267,31 @@ impl Sheet {
         Some(id)
     }
 
+    /// Drafts a record that takes out the blocks that somebody took out of the file.
+    fn take_out(&mut self, store: &Store) -> Result<(), Error> {
+        let document = self.file.map(|_| &*self.document);
+        let gone = removed(store, self.view, &self.items, document)?;
+        if gone.is_empty() {
+            return Ok(());
+        }
+        self.items = Rc::new(self.items.without(&gone).into_owned());
+        let mut draft = Draft::new(Body::Bar(Bar {
+            view: self.view.file_name().to_owned(),
+            text: String::new(),
+        }));
+        self.done.taken_out = gone.len();
+        draft.after = gone.into_iter().collect();
+        draft.after.sort_unstable();
+        self.drafts.push(draft);
+        Ok(())
+    }
+
     /// Drafts the records of text that no record holds; a block with the first line of one that is
     /// gone takes its place.
-    fn capture(&mut self) {
-        let file = self.file.take();
-        let document = Document::parse(file.as_deref().unwrap_or_default());
+    fn capture(&mut self, store: &Store) -> Result<(), Error> {
+        let document = Rc::clone(&self.document);
         let mut found = blocks(self.view, &self.items, &document);
+        stood::typed_again(store, self.view, &self.items, &mut found)?;
         if let Some(header) = self.own_header(&document) {
             found.insert(0, header);
         }
@@ -248,7 +313,7 @@ impl Sheet {
                 );
             }
         }
-        self.file = file;
+        Ok(())
     }
 
     /// Returns the header when it is the project's own and no record holds it.
@@ -285,6 +350,9 @@ impl Sheet {
 
     /// Drafts what puts new records where they stand in the file.
     fn layouts(&self, ledger: &Ledger, new: &HashSet<RecordId>) -> Vec<Draft> {
+        if new.is_empty() {
+            return Vec::new();
+        }
         let items = Items::of(self.view, records(ledger));
         let order = self.order(&items);
         let places: HashSet<RecordId> = order.iter().copied().collect();
@@ -306,7 +374,7 @@ impl Sheet {
 
     /// Returns the records of the file's rows and blocks as they stand, then those found elsewhere.
     fn order(&self, items: &Items) -> Vec<RecordId> {
-        let document = Document::parse(self.file.as_deref().unwrap_or_default());
+        let document = &self.document;
         let rows = items.rows();
         let mut order: Vec<(usize, RecordId)> = Vec::new();
         for (number, line) in document.body() {
@@ -316,7 +384,7 @@ impl Sheet {
                 order.push((number, items.items[*at].id));
             }
         }
-        let blocks = blocks(self.view, items, &document).into_iter();
+        let blocks = blocks(self.view, items, document).into_iter();
         order.extend(blocks.filter_map(|block| Some((block.line, block.known?))));
         order.sort_by_key(|(number, _)| *number);
         let mut seen = HashSet::new();
@@ -341,15 +409,15 @@ impl Sheet {
         drafts
     }
 
-    fn write(mut self, files: &Files, ledger: &Ledger) -> Result<Reconciled, Error> {
-        let items = Items::of(self.view, records(ledger));
-        let rendered = render(self.view, &items, self.file.as_deref());
+    fn write(mut self, files: &Files, items: &Items) -> Result<(Reconciled, Rendered), Error> {
+        let document = self.file.map(|_| &*self.document);
+        let rendered = render_document(self.view, items, document);
         self.done.added = rendered.added;
-        if self.file.as_ref() != Some(&rendered.bytes) {
+        if self.file != Some(&rendered.bytes) {
             files.write(self.view, &rendered.bytes)?;
             self.done.written = true;
         }
-        Ok(self.done)
+        Ok((self.done, rendered))
     }
 }
 
@@ -394,20 +462,13 @@ fn imported(view: View, import: Import) -> Option<Body> {
         View::Verdicts => {
             let row = VerdictRow::parse(&import.row)?;
             Body::Verdict(Box::new(Verdict {
-                outcome: row.outcome,
-                class: Class::Imported,
-                evidence: Evidence::Text(String::new()),
-                stamp: crate::model::Stamp::NoVcs,
-                head: None,
-                subject: None,
-                delta: None,
-                change: None,
-                taints: Vec::new(),
-                repo: None,
-                run: None,
-                definition: None,
-                of: None,
                 import: Some(import),
+                ..Verdict::new(
+                    row.outcome,
+                    Class::Imported,
+                    Evidence::Text(String::new()),
+                    crate::model::Stamp::NoVcs,
+                )
             }))
         }
         View::Decisions => {

@@ -2,25 +2,26 @@
 //! else the file is rendered whole. Only where `.operator/` is; never staged.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Write as _},
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
-    thread,
     time::Duration,
 };
 
-use fs4::{FileExt, TryLockError};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Error, Items, View, What,
+    Document, Error, Items, View, What,
     check::{Checked, check},
     files::{self, Files},
-    render::render,
+    render::{Rendered, render_document},
+    stood::{self, removed},
 };
 use crate::{
+    git::FileLock,
     ledger::Ledger,
-    model::{Body, Oid, Record, RecordId},
+    model::{Body, Oid, Record, RecordId, ReplicaId},
     store::Store,
 };
 
@@ -28,8 +29,7 @@ use crate::{
 const CATCH_UP: usize = 200;
 const STATE_LIMIT: u64 = 4 * 1024;
 /// A process that was stopped while it writes the views holds nobody up for longer than this.
-const LOCK_TRIES: u32 = 200;
-const LOCK_PAUSE: Duration = Duration::from_millis(10);
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a view was when we wrote it last.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +42,14 @@ struct Known {
     /// The order of the last row.
     seq: u64,
     id: String,
+    /// It shows rows that no record backs.
+    #[serde(default = "unknown")]
+    foreign: bool,
+}
+
+/// What was written before the field was there may hold anything.
+fn unknown() -> bool {
+    true
 }
 
 /// Brings the views of the working tree at `top` up to date with the ledger, where it has views.
@@ -50,7 +58,7 @@ pub fn refresh(store: &Store, top: &Path) -> Result<(), Error> {
     if !files.is_started()? {
         return Ok(());
     }
-    if store.repo().config()?.text("operator.view").as_deref() == Some("off") {
+    if is_off(store)? {
         return Ok(());
     }
     let _lock = lock(store).map_err(Error::State)?;
@@ -59,22 +67,19 @@ pub fn refresh(store: &Store, top: &Path) -> Result<(), Error> {
     };
     let mut whole = Vec::new();
     for view in View::ALL {
-        let state = state_path(store.dir(), store.repo().git_dir(), view);
+        let state = state_path(store, view);
         let known = known(&state).filter(|known| unchanged(known, top, view));
         match known {
             Some(known) if known.tip == tip.to_hex() => {}
             Some(known) if append(store, &files, view, &known)? => {
                 let newest = store.newest()?.next().transpose()?;
                 let last = newest.and_then(|append| append.records().map(Record::order).max());
-                remember(
-                    store,
-                    top,
-                    view,
-                    &Mark {
-                        tip: Some(tip),
-                        last,
-                    },
-                )?;
+                let mark = Mark {
+                    tip: Some(tip),
+                    last,
+                    foreign: known.foreign,
+                };
+                remember(store, top, view, &mark)?;
             }
             _ => whole.push(view),
         }
@@ -83,6 +88,11 @@ pub fn refresh(store: &Store, top: &Path) -> Result<(), Error> {
         return Ok(());
     }
     write_whole(store, top, &whole).map(|_| ())
+}
+
+/// Says whether somebody switched the views off.
+pub(super) fn is_off(store: &Store) -> Result<bool, Error> {
+    Ok(store.repo().config()?.text("operator.view").as_deref() == Some("off"))
 }
 
 /// Writes views as the records say; returns those that changed.
@@ -95,36 +105,25 @@ fn write_whole(store: &Store, top: &Path, views: &[View]) -> Result<Vec<View>, E
     for view in views {
         let items = Items::of(*view, records.iter().copied());
         let file = files.read(*view)?;
-        let rendered = render(*view, &items, file.as_deref());
+        let document = file.as_deref().map(Document::parse);
+        let gone = removed(store, *view, &items, document.as_ref())?;
+        let rendered = render_document(*view, &items.without(&gone), document.as_ref());
         if file.as_ref() != Some(&rendered.bytes) {
             files.write(*view, &rendered.bytes)?;
             written.push(*view);
         }
-        remember(store, top, *view, &Mark::of(tip, &ledger))?;
+        remember(store, top, *view, &Mark::of(tip, &ledger, &rendered))?;
+        stood::remember(store, *view, &items)?;
     }
+    ledger.abandon();
     Ok(written)
 }
 
 /// Lets one process at a time write the views of this clone: the lock goes with the file.
-pub(super) fn lock(store: &Store) -> io::Result<fs::File> {
+pub(super) fn lock(store: &Store) -> io::Result<FileLock> {
     let dir = store.dir().join("views");
     fs::create_dir_all(&dir)?;
-    let file = fs::File::options()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(dir.join("lock"))?;
-    for _ in 0..LOCK_TRIES {
-        match FileExt::try_lock(&file) {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) => thread::sleep(LOCK_PAUSE),
-            Err(TryLockError::Error(error)) => return Err(error),
-        }
-    }
-    Err(io::Error::new(
-        io::ErrorKind::TimedOut,
-        "another process holds them",
-    ))
+    Ok(FileLock::take(&dir.join("lock"), PATIENCE)?)
 }
 
 /// Renders one view as `render` shows it, without writing it.
@@ -133,7 +132,9 @@ pub fn rendered(store: &Store, top: &Path, view: View) -> Result<Vec<u8>, Error>
     let ledger = store.load()?;
     let records: Vec<&Record> = ledger.iter().collect();
     let items = Items::of(view, records.into_iter());
-    Ok(render(view, &items, file.as_deref()).bytes)
+    let document = file.as_deref().map(Document::parse);
+    let gone = removed(store, view, &items, document.as_ref())?;
+    Ok(render_document(view, &items.without(&gone), document.as_ref()).bytes)
 }
 
 /// Writes both views as the records say; returns those that changed.
@@ -154,6 +155,7 @@ pub fn checked(store: &Store, top: &Path) -> Result<Vec<(View, Checked)>, Error>
         let file = files.read(view)?;
         found.push((view, check(view, &items, file.as_deref())));
     }
+    ledger.abandon();
     Ok(found)
 }
 
@@ -173,31 +175,36 @@ fn append(store: &Store, files: &Files, view: View, known: &Known) -> Result<boo
     if !plain {
         return Ok(false);
     }
-    let items = Items::of(view, records.into_iter());
-    if items.items.is_empty() {
-        return Ok(true);
-    }
-    let Some(file) = files.read(view)? else {
-        return Ok(false);
-    };
-    let Ok(text) = String::from_utf8(file) else {
-        return Ok(false);
-    };
-    let mut rows = String::new();
+    let items = Items::of(view, records.iter().copied());
+    let mut rows = Vec::new();
     for item in &items.items {
         let What::Row { shown, .. } = &item.what else {
             return Ok(false);
         };
-        let line = format!("{shown}\n");
-        if !text.contains(&format!("\n{line}")) && !rows.contains(&line) {
-            rows.push_str(&line);
-        }
+        rows.push(format!("{shown}\n"));
     }
-    if !text.ends_with('\n') {
-        return Ok(false);
+    let own = store.state().replica;
+    let says_first = |id: &RecordId| {
+        let mut found = records.iter().filter(|record| record.id == *id);
+        found.all(|record| is_first(record, own))
+    };
+    if known.foreign || !items.items.iter().all(|item| says_first(&item.id)) {
+        let there = files.find(view, &rows)?;
+        let mut there = there.iter();
+        rows.retain(|_| there.next() == Some(&false));
     }
-    files.append(view, rows.as_bytes())?;
+    if !rows.is_empty() {
+        files.append(view, rows.concat().as_bytes())?;
+    }
     Ok(true)
+}
+
+/// Says whether nothing was recorded here on the criterion before, so that no row can say the same.
+fn is_first(record: &Record, own: Option<ReplicaId>) -> bool {
+    matches!(record.body, Body::Verdict(_))
+        && record.criterion.is_some()
+        && record.after.is_empty()
+        && record.replica == own
 }
 
 /// Returns the records that came after the state's tip, oldest first; `None` when that is not a plain
@@ -218,7 +225,11 @@ fn since(store: &Store, known: &Known) -> Result<Option<Vec<Record>>, Error> {
     Ok(None)
 }
 
-fn state_path(operator: &Path, git_dir: &Path, view: View) -> PathBuf {
+pub(super) fn state_path(store: &Store, view: View) -> PathBuf {
+    path_of_state(store.dir(), store.repo().git_dir(), view)
+}
+
+fn path_of_state(operator: &Path, git_dir: &Path, view: View) -> PathBuf {
     let worktree = git_dir.as_os_str().as_encoded_bytes();
     let name = [worktree, b"\0", view.file_name().as_bytes()].concat();
     let hash = blake3::hash(&name).to_hex();
@@ -227,7 +238,7 @@ fn state_path(operator: &Path, git_dir: &Path, view: View) -> PathBuf {
 
 /// Says whether a view holds what we wrote last and nothing else. Two looks at the file system.
 pub fn is_own(operator: &Path, git_dir: &Path, (top, view): (&Path, View)) -> bool {
-    known(&state_path(operator, git_dir, view)).is_some_and(|known| unchanged(&known, top, view))
+    known(&path_of_state(operator, git_dir, view)).is_some_and(|known| unchanged(&known, top, view))
 }
 
 /// Says whether a view is there and somebody else wrote it since we did. Two looks at the file system.
@@ -259,13 +270,15 @@ fn modified(meta: &fs::Metadata) -> i128 {
 pub(super) struct Mark {
     tip: Option<Oid>,
     last: Option<(u64, RecordId)>,
+    foreign: bool,
 }
 
 impl Mark {
-    pub(super) fn of(tip: Option<Oid>, ledger: &Ledger) -> Self {
+    pub(super) fn of(tip: Option<Oid>, ledger: &Ledger, rendered: &Rendered) -> Self {
         Self {
             tip,
             last: ledger.iter().next_back().map(Record::order),
+            foreign: rendered.foreign > 0,
         }
     }
 }
@@ -281,16 +294,17 @@ pub(super) fn remember(store: &Store, top: &Path, view: View, mark: &Mark) -> Re
         inode: meta.ino(),
         seq: mark.last.map_or(0, |(seq, _)| seq),
         id: mark.last.map(|(_, id)| id.to_string()).unwrap_or_default(),
+        foreign: mark.foreign,
     };
-    let path = state_path(store.dir(), store.repo().git_dir(), view);
+    let path = state_path(store, view);
     save(&path, &known).map_err(Error::State)
 }
 
-fn save(path: &Path, known: &Known) -> io::Result<()> {
+pub(super) fn save(path: &Path, known: &impl Serialize) -> io::Result<()> {
     let dir = path.parent().unwrap_or(path);
     fs::create_dir_all(dir)?;
     let mut temporary = tempfile::NamedTempFile::new_in(dir)?;
-    serde_json::to_writer(&mut temporary, known)?;
+    temporary.write_all(&serde_json::to_vec(known)?)?;
     temporary.persist(path).map_err(|error| error.error)?;
     Ok(())
 }

@@ -10,21 +10,27 @@ pub struct Rendered {
     pub bytes: Vec<u8>,
     /// Rows and blocks that the file did not have.
     pub added: usize,
-    /// The rows it shows.
+    /// The rows of records it shows.
     pub rows: usize,
+    /// Rows that stay though no record backs them.
+    pub foreign: usize,
 }
 
 /// Returns the view of `items`; what else stands in `file` stays behind the row it stands behind.
 /// Markers of a conflict are left out.
 pub fn render(view: View, items: &Items, file: Option<&[u8]>) -> Rendered {
-    let document = file.map(Document::parse);
+    render_document(view, items, file.map(Document::parse).as_ref())
+}
+
+/// Renders as [`render`] does over a file that was taken apart before.
+pub(super) fn render_document(view: View, items: &Items, document: Option<&Document>) -> Rendered {
     let mut writer = Writer {
         bytes: Vec::new(),
         added: 0,
         rows: 0,
     };
-    let own = Beside::of(view, items, document.as_ref());
-    match &document {
+    let own = Beside::of(view, items, document);
+    match document {
         Some(document) if document.header > 0 && !document.has_own_header(view) => {
             let lines = &document.lines[..document.header];
             lines.iter().for_each(|line| writer.line(line.bytes));
@@ -33,13 +39,14 @@ pub fn render(view: View, items: &Items, file: Option<&[u8]>) -> Rendered {
         Some(_) | None => writer.text(items.header.as_deref().unwrap_or(view.header())),
     }
     own.top.iter().for_each(|line| writer.line(line));
-    for item in &items.items {
-        writer.item(item, &own);
+    for (at, item) in items.items.iter().enumerate() {
+        writer.item((at, item), &own);
     }
     Rendered {
         bytes: writer.bytes,
         added: writer.added,
         rows: writer.rows,
+        foreign: own.foreign,
     }
 }
 
@@ -47,8 +54,11 @@ pub fn render(view: View, items: &Items, file: Option<&[u8]>) -> Rendered {
 #[derive(Default)]
 struct Beside<'d> {
     top: Vec<&'d [u8]>,
-    behind: HashMap<String, Vec<&'d [u8]>>,
-    rows: HashSet<String>,
+    /// By the place of the row.
+    behind: HashMap<usize, Vec<&'d [u8]>>,
+    /// The places of the rows that are there.
+    rows: Vec<bool>,
+    foreign: usize,
     /// Blocks of records that are there, also when somebody edited them.
     blocks: HashSet<crate::model::RecordId>,
 }
@@ -59,23 +69,24 @@ impl<'d> Beside<'d> {
         let Some(document) = document else {
             return beside;
         };
+        beside.rows = vec![false; items.items.len()];
         let backed = items.rows();
-        let mut above: Option<String> = None;
+        let mut above: Option<usize> = None;
         for (_, line) in document.body() {
-            match &line.kind {
-                Kind::Title | Kind::Columns | Kind::Delimiter | Kind::Marker => {}
-                Kind::Row(row) if row.view == view && backed.contains_key(row.key.as_str()) => {
-                    beside.rows.insert(row.key.clone());
-                    above = Some(row.key.clone());
-                }
-                Kind::Row(_) | Kind::Malformed(_) | Kind::Text => match &above {
-                    Some(row) => beside
-                        .behind
-                        .entry(row.clone())
-                        .or_default()
-                        .push(line.bytes),
-                    None => beside.top.push(line.bytes),
-                },
+            let backing = match &line.kind {
+                Kind::Title | Kind::Columns | Kind::Delimiter | Kind::Marker => continue,
+                Kind::Row(row) if row.view == view => backed.get(row.key.as_str()).copied(),
+                Kind::Row(_) | Kind::Malformed(_) | Kind::Text => None,
+            };
+            if let Some(place) = backing {
+                beside.rows[place] = true;
+                above = Some(place);
+                continue;
+            }
+            beside.foreign += usize::from(is_row_of(view, line));
+            match above {
+                Some(row) => beside.behind.entry(row).or_default().push(line.bytes),
+                None => beside.top.push(line.bytes),
             }
         }
         beside.blocks = blocks::present(view, items, document);
@@ -102,13 +113,13 @@ impl Writer {
         }
     }
 
-    fn item(&mut self, item: &Item, beside: &Beside) {
+    fn item(&mut self, (at, item): (usize, &Item), beside: &Beside) {
         match &item.what {
-            What::Row { shown, key } => {
+            What::Row { shown, .. } => {
                 self.rows += 1;
-                self.added += usize::from(!beside.rows.contains(key));
+                self.added += usize::from(beside.rows.get(at) != Some(&true));
                 self.line(shown.as_bytes());
-                for line in beside.behind.get(key).into_iter().flatten() {
+                for line in beside.behind.get(&at).into_iter().flatten() {
                     self.line(line);
                 }
             }

@@ -20,24 +20,17 @@ fn sealed(draft: &Draft, seq: u64) -> Record {
 
 fn body(evidence: &[u8], import: Option<&str>) -> Body {
     Body::Verdict(Box::new(Verdict {
-        outcome: Outcome::Pass,
-        class: Class::Asserted,
-        evidence: Evidence::of(evidence),
-        stamp: Stamp::NoVcs,
-        head: None,
-        subject: None,
-        delta: None,
-        change: None,
-        taints: Vec::new(),
-        repo: None,
-        run: None,
-        definition: None,
-        of: None,
         import: import.map(|row| Import {
             view: "VERDICTS.md".to_owned(),
             row: row.to_owned(),
             n: 1,
         }),
+        ..Verdict::new(
+            Outcome::Pass,
+            Class::Asserted,
+            Evidence::of(evidence),
+            Stamp::NoVcs,
+        )
     }))
 }
 
@@ -213,4 +206,19 @@ proptest! {
             prop_assert!(kept || document.has_own_header(View::Verdicts), "{:?}\n{}", line, String::from_utf8_lossy(&once));
         }
     }
+}
+
+/// Records of runs that printed nothing were made before such runs were described.
+#[test]
+fn a_row_without_evidence_holds_the_stamp_alone() {
+    let records = [verdict("t1", "c", b"", 1)];
+    let items = Items::of(View::Verdicts, records.iter());
+    let rendered = render(View::Verdicts, &items, None);
+    let text = String::from_utf8(rendered.bytes).unwrap();
+    assert!(text.ends_with("| t1 | c | @no-vcs | PASS |\n"), "{text}");
+    // As it stood in views until now.
+    let old = text.replace("| @no-vcs", "| &#x20;@no-vcs");
+    let again = render(View::Verdicts, &items, Some(old.as_bytes()));
+    assert_eq!(String::from_utf8(again.bytes).unwrap(), text);
+    assert_eq!((again.added, again.foreign), (0, 0));
 }

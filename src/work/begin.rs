@@ -3,8 +3,10 @@ use std::collections::BTreeSet;
 use super::{
     Content, Error, Place, Work,
     look::{Keeper, Look, Looker},
+    rescue::Why,
     rules::Begin,
     session::{self, HOOK, Session},
+    shelf::Moment,
     state::{HeadFile, Held, Others, Reach, Snapshot, State, Whose},
 };
 use crate::{
@@ -64,13 +66,13 @@ impl Tool {
 /// What is known when a call begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Begun {
-    /// The session's work; `None` when the working tree was not looked at.
+    /// The session's work; `None` when nobody asked for it.
     pub work: Option<Work>,
 }
 
 /// Records what lies in the working tree before a tool runs.
 pub fn begin(repo: &Repo, call: &Call<'_>) -> Result<Begun, Error> {
-    let mut session = Session::open(repo, call.session, HOOK)?;
+    let mut session = call.open(repo)?;
     session.state.ended = None;
     let head = repo.head()?.commit();
     let reach = session.visible(call.reach(), head)?;
@@ -80,10 +82,20 @@ pub fn begin(repo: &Repo, call: &Call<'_>) -> Result<Begun, Error> {
         true => Some(session.look_keeping(call.time)?),
         false => None,
     };
+    if let Some(look) = &look {
+        // What somebody took out of the stash since is theirs to look after.
+        let mut left = session.left_stash(look, call.time)?;
+        let gone = session.gone(look, call.time)?;
+        if session.state.open().next().is_some() {
+            left.extend(gone);
+        }
+        session.rescue(&left, call.id, (call.time, Why::Dropped))?;
+        session.shelve(look, Moment::Before)?;
+    }
     let mut snapshot = match &look {
         Some(look) => {
             session.state.observe(&look.dirty);
-            session.state.snapshot(&look.dirty)
+            session.state.snapshot(&look.dirty, &look.modes)
         }
         None => Snapshot::new(),
     };
@@ -94,18 +106,28 @@ pub fn begin(repo: &Repo, call: &Call<'_>) -> Result<Begun, Error> {
             Some(_) => Held {
                 content: session.glance(path, call.time)?,
                 whose: Whose::Clean,
+                mode: None,
             },
             None => session.hold(path, begin.head, call.time)?,
         };
         snapshot.insert(path.clone(), held);
     }
     session.state.begin(begin, snapshot);
-    let work = look.map(|look| session.work(&look, Some(call.id)));
+    let asked = look.filter(|_| call.scope == Scope::Tree);
+    let work = asked.map(|look| session.work(&look, Some(call.id)));
     session.save(call.time)?;
     Ok(Begun { work })
 }
 
 impl Call<'_> {
+    /// Opens the session's state; git looks at the working tree meanwhile where that will be asked for.
+    pub(super) fn open<'a>(&self, repo: &'a Repo) -> Result<Session<'a>, Error> {
+        match self.target == Target::Tree || self.scope == Scope::Tree {
+            true => Session::open_looking(repo, self.session, HOOK),
+            false => Session::open(repo, self.session, HOOK),
+        }
+    }
+
     pub(super) fn begin(&self, reach: Reach, head: Option<Oid>) -> Begin {
         Begin {
             id: self.id.to_owned(),
@@ -132,8 +154,9 @@ impl Session<'_> {
         let keeper = self.keeper();
         let claimed: BTreeSet<RepoPath> =
             self.state.claims().map(|(path, _)| path.clone()).collect();
+        let entries = self.entries()?;
         let mut looker = Looker::new(self.repo, &mut self.state.seen, now)?.keeping(keeper);
-        let look = looker.all(|path| claimed.contains(path))?;
+        let look = looker.all(entries, |path| claimed.contains(path))?;
         let fresh = looker.kept().fresh;
         self.vault().add(fresh)?;
         Ok(look)
@@ -141,7 +164,8 @@ impl Session<'_> {
 
     /// Looks at the whole working tree.
     pub(super) fn look(&mut self, now: u64) -> Result<Look, Error> {
-        Looker::new(self.repo, &mut self.state.seen, now)?.all(|_| false)
+        let entries = self.entries()?;
+        Looker::new(self.repo, &mut self.state.seen, now)?.all(entries, |_| false)
     }
 
     /// Looks at one path.
@@ -182,6 +206,7 @@ impl Session<'_> {
         let keeper = self.keeper();
         let mut looker = Looker::new(self.repo, &mut self.state.seen, now)?.keeping(keeper);
         let content = looker.at(path)?;
+        let mode = looker.mode(path);
         let fresh = looker.kept().fresh;
         let trail = self.state.paths.get(path);
         let claimed = trail.is_some_and(|trail| trail.claims(&content));
@@ -195,7 +220,11 @@ impl Session<'_> {
         if whose != Whose::Clean {
             self.vault().add(fresh)?;
         }
-        Ok(Held { content, whose })
+        Ok(Held {
+            content,
+            whose,
+            mode,
+        })
     }
 
     fn is_at_head(
@@ -237,13 +266,9 @@ impl State {
     /// Reads what other sessions of the worktree left.
     pub(super) fn others(&self, repo: &Repo) -> Others {
         let mut others = Others::new();
-        for (_, state) in session::read_all(repo) {
-            if state.worktree != self.worktree || state.session == self.session {
-                continue;
-            }
-            for (path, claim) in state.claims() {
-                let left = others.entry(path.clone()).or_default();
-                left.insert(claim.content.clone());
+        for brief in session::read_others(repo, self) {
+            for (path, content) in brief.claims() {
+                others.entry(path).or_default().insert(content);
             }
         }
         others
@@ -262,8 +287,16 @@ pub(super) fn head_file(
     let Some(head) = head else {
         return Ok(HeadFile::Absent);
     };
-    let root = repo.commit(head)?.tree;
-    Ok(match trees.place(root, path)? {
+    let found = repo
+        .commit(head)
+        .and_then(|commit| trees.place(commit.tree, path));
+    let place = match found {
+        Ok(place) => place,
+        // A commit that nothing names any more goes with a `git gc` of the same call.
+        Err(error) if error.is_absence() => return Ok(HeadFile::Unread),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(match place {
         // A directory lies there, or nothing.
         Some((TREE, _)) | None => HeadFile::Absent,
         Some((GITLINK, _)) => HeadFile::Unread,

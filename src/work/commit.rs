@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Content, Error,
-    look::Looker,
+    look::{Looker, Sight},
     session,
     state::{Call, Phase, Reach, Snapshot, State, Whose},
 };
@@ -90,7 +90,7 @@ impl<'a> Judge<'a> {
             return Ok(Some(session));
         }
         if self.is_claimed(&entry.path) && !self.dirty()?.contains(&entry.path) {
-            let mut seen = BTreeMap::new();
+            let mut seen = Sight::default();
             let lies = Looker::new(self.repo, &mut seen, self.made.time)?.at(&entry.path)?;
             if let Some(session) = self.claimant(&entry.path, &lies) {
                 return Ok(Some(session));

@@ -1,6 +1,9 @@
 use std::{fmt, str::FromStr};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{Error, Visitor},
+};
 
 use crate::model::Oid;
 
@@ -56,9 +59,9 @@ impl fmt::Display for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Absent => f.write_str("-"),
-            Self::File(id) => write!(f, "f{}", id.to_hex()),
-            Self::Executable(id) => write!(f, "x{}", id.to_hex()),
-            Self::Link(id) => write!(f, "l{}", id.to_hex()),
+            Self::File(id) => write!(f, "f{id}"),
+            Self::Executable(id) => write!(f, "x{id}"),
+            Self::Link(id) => write!(f, "l{id}"),
             Self::Large {
                 size,
                 modified_ns,
@@ -110,8 +113,21 @@ impl Serialize for Content {
 
 impl<'de> Deserialize<'de> for Content {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-        text.parse().map_err(D::Error::custom)
+        deserializer.deserialize_str(Text)
+    }
+}
+
+struct Text;
+
+impl Visitor<'_> for Text {
+    type Value = Content;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a content")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Content, E> {
+        text.parse().map_err(E::custom)
     }
 }
 
@@ -141,6 +157,9 @@ mod tests {
             },
             Content::Special,
         ] {
+            let text = serde_json::to_string(&content).unwrap();
+            assert_eq!(text, format!("\"{content}\""));
+            assert_eq!(serde_json::from_str::<Content>(&text).unwrap(), content);
             assert_eq!(content.to_string().parse(), Ok(content));
         }
         for text in ["", "f", "fzz", "L5", "F5", "F.5", "q"] {

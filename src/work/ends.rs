@@ -2,9 +2,10 @@
 
 use super::{
     Error,
-    look::Look,
+    look::{Look, Sight},
     rescue::Why,
     session::{self, END, HOOK, Session},
+    shelf::Shelf,
     state::{Call, Phase, Reach},
 };
 use crate::git::Repo;
@@ -81,7 +82,15 @@ pub fn session_end(repo: &Repo, name: &str, time: u64) -> Result<(), Error> {
     session.give_up(&open, &look, time)?;
     session.state.observe(&look.dirty);
     session.state.calls.clear();
-    session.state.seen.clear();
+    session.state.seen = Sight::default();
+    session.state.shelf = Shelf::default();
+    // What was others' is seen anew when the session is resumed.
+    session.state.paths.retain(|_, trail| {
+        let foreign = std::mem::take(&mut trail.foreign);
+        let keeps = !trail.is_empty();
+        trail.foreign = foreign;
+        keeps
+    });
     session.state.ended = Some(time);
     session.vault().clear()?;
     session.expire_rescues(time)?;
@@ -106,11 +115,17 @@ impl TurnEnd<'_> {
 
 impl Session<'_> {
     fn give_up(&mut self, ids: &[String], look: &Look, time: u64) -> Result<(), Error> {
+        let mut gone = match ids.is_empty() {
+            true => Vec::new(),
+            false => self.gone(look, time)?,
+        };
         for id in ids {
             let now = self.now(id, look, time)?;
-            let lost = self.state.drop_call(id, &now);
-            let lost = self.not_stashed(lost)?;
+            let mut lost = self.state.drop_call(id, &now);
+            lost.append(&mut gone);
+            let (lost, stashed) = self.not_stashed(lost)?;
             self.rescue(&lost, id, (time, Why::Dropped))?;
+            self.rescue(&stashed, id, (time, Why::Stashed))?;
         }
         // A background task reports nothing later.
         self.state

@@ -62,8 +62,8 @@ impl Explain for Error {
             | Self::Unreadable { .. }
             | Self::Write { .. }
             | Self::NoWorkTree { .. }
-            | Self::Busy { .. }
-            | Self::NoSession => None,
+            | Self::Busy { .. } => None,
+            Self::NoSession => Some("git operator restore --owner <session> <path>".to_owned()),
         }
     }
 }

@@ -3,10 +3,12 @@ use std::collections::BTreeMap;
 use super::{
     Call, Content, Error, Scope, Work,
     begin::head_file,
-    look::{Look, Looker},
+    beside::Beside,
+    look::{Look, Looker, Sight},
     rescue::Why,
     rules::{Lost, Now, Outcome},
-    session::{HOOK, Session},
+    session::Session,
+    shelf::Moment,
     state::{Before, HeadFile, Others, Phase, Reach, Verdict},
 };
 use crate::{
@@ -27,7 +29,7 @@ pub struct Finished<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     pub known: Known,
-    /// The session's work; `None` when the working tree was not looked at.
+    /// The session's work; `None` when nobody asked for it.
     pub work: Option<Work>,
     /// What the call changed, sorted by path.
     pub changes: Vec<FileChange>,
@@ -63,20 +65,34 @@ pub struct FileChange {
 }
 
 impl FileChange {
-    /// Returns the bytes before the call, as a checkout writes them; `None` when there was no file,
-    /// or its bytes are not kept.
-    pub fn bytes_before(&self, repo: &Repo) -> Result<Option<Vec<u8>>, Error> {
-        match &self.before {
-            Before::Dirty(held) => match held.content.blob() {
-                Some(id) if repo.has(id) => Ok(Some(repo.blob(id)?)),
-                Some(_) | None => Ok(None),
-            },
-            Before::Clean(HeadFile::Entry { id, .. }) => {
-                let bytes = repo.smudged(&[(*id, self.path.clone())])?;
-                Ok(bytes.into_iter().next())
-            }
-            Before::Clean(HeadFile::Absent | HeadFile::Unread) => Ok(None),
-        }
+    /// Returns the bytes before the call of each change, as a checkout writes them; `None` where there
+    /// was no file, or its bytes are not kept. One child for all.
+    pub fn bytes_before(repo: &Repo, changes: &[Self]) -> Result<Vec<Option<Vec<u8>>>, Error> {
+        let heads: Vec<(Oid, RepoPath)> = changes
+            .iter()
+            .filter_map(|change| match &change.before {
+                Before::Clean(HeadFile::Entry { id, .. }) if repo.has(*id) => {
+                    Some((*id, change.path.clone()))
+                }
+                Before::Clean(_) | Before::Dirty(_) => None,
+            })
+            .collect();
+        let smudged = repo.smudged(&heads)?;
+        let mut smudged: BTreeMap<RepoPath, Vec<u8>> = heads
+            .into_iter()
+            .map(|(_, path)| path)
+            .zip(smudged)
+            .collect();
+        changes
+            .iter()
+            .map(|change| match &change.before {
+                Before::Dirty(held) => match held.content.blob() {
+                    Some(id) if repo.has(id) => Ok(Some(repo.blob(id)?)),
+                    Some(_) | None => Ok(None),
+                },
+                Before::Clean(_) => Ok(smudged.remove(&change.path)),
+            })
+            .collect()
     }
 
     /// Returns the bytes that lie there now; `None` when there is no regular file of at most `limit`
@@ -90,7 +106,7 @@ impl FileChange {
 /// Records what a tool changed, and whose the changes are.
 pub fn finish(repo: &Repo, finished: &Finished<'_>) -> Result<Report, Error> {
     let call = &finished.call;
-    let mut session = Session::open(repo, call.session, HOOK)?;
+    let mut session = call.open(repo)?;
     let pending = session.state.pending(call.id);
     let reach = pending.map(|(call, _)| call.reach.clone());
     let known = match (&reach, session.state.call(call.id)) {
@@ -120,8 +136,17 @@ pub fn finish(repo: &Repo, finished: &Finished<'_>) -> Result<Report, Error> {
         }
     };
     session.read_heads(call.id)?;
-    let lost = session.not_stashed(lost)?;
+    let mut lost = lost;
+    if let Some(look) = &look {
+        lost.extend(session.gone(look, call.time)?);
+        session.shelve(look, Moment::After)?;
+    }
+    let (mut lost, stashed) = session.not_stashed(lost)?;
+    if let Some(look) = &look {
+        lost.extend(session.left_stash(look, call.time)?);
+    }
     session.rescue(&lost, call.id, (call.time, Why::Call))?;
+    session.rescue(&stashed, call.id, (call.time, Why::Stashed))?;
     let report = session.report(finished, known, (look, &lost));
     session.save(call.time)?;
     Ok(report)
@@ -133,6 +158,13 @@ impl Session<'_> {
             return Ok(Vec::new());
         };
         let now = self.now(call.id, look, call.time)?;
+        self.know_stashed(look)?;
+        if !now.clean.is_empty()
+            && let Some((_, snapshot)) = self.state.pending(call.id)
+        {
+            let snapshot = snapshot.clone();
+            self.hide(&snapshot, &now)?;
+        }
         let others = match self.state.has_new_claims(call.id, &now) {
             true => self.state.others(self.repo),
             false => Others::new(),
@@ -144,22 +176,24 @@ impl Session<'_> {
     pub(super) fn now(&mut self, id: &str, look: &Look, time: u64) -> Result<Now, Error> {
         let mut now = Now {
             dirty: look.dirty.clone(),
-            clean: BTreeMap::new(),
+            ..Now::default()
         };
         let snapshot = self.state.pending(id).map(|(_, snapshot)| snapshot);
+        let mut dirty = Beside::new(&look.dirty);
         let paths: Vec<RepoPath> = snapshot
             .into_iter()
             .flat_map(|snapshot| snapshot.keys())
-            .filter(|path| !now.dirty.contains_key(*path))
+            .filter(|path| dirty.get(path).is_none())
             .cloned()
             .collect();
         // What was seen of these is forgotten again: they are clean.
-        let mut seen = BTreeMap::new();
+        let mut seen = Sight::default();
         let mut looker = Looker::new(self.repo, &mut seen, time)?;
         for path in paths {
             let content = looker.at(&path)?;
             now.clean.insert(path, content);
         }
+        self.since(id, look, &mut now)?;
         Ok(now)
     }
 
@@ -197,40 +231,6 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Leaves out what the newest stash holds: it is not lost.
-    pub(super) fn not_stashed(&self, lost: Vec<Lost>) -> Result<Vec<Lost>, Error> {
-        if lost.is_empty() {
-            return Ok(lost);
-        }
-        let roots = self.stash_roots()?;
-        let mut trees = Trees::new(self.repo);
-        let mut kept = Vec::new();
-        for one in lost {
-            let mut stashed = false;
-            for root in &roots {
-                let place = trees.place(*root, &one.path)?;
-                stashed |= place.is_some_and(|(_, id)| one.content.blob() == Some(id));
-            }
-            if !stashed {
-                kept.push(one);
-            }
-        }
-        Ok(kept)
-    }
-
-    /// The trees of the newest stash: of the working tree, and of untracked files.
-    fn stash_roots(&self) -> Result<Vec<Oid>, Error> {
-        let Some(stash) = self.repo.read_ref("refs/stash")? else {
-            return Ok(Vec::new());
-        };
-        let stash = self.repo.commit(stash)?;
-        let mut roots = vec![stash.tree];
-        if let Some(untracked) = stash.parents.get(2) {
-            roots.push(self.repo.commit(*untracked)?.tree);
-        }
-        Ok(roots)
-    }
-
     fn report(
         &mut self,
         finished: &Finished<'_>,
@@ -250,7 +250,7 @@ impl Session<'_> {
                 report.changes.push(FileChange {
                     path: change.path.clone(),
                     after: change.after.clone(),
-                    written: change.verdict != Verdict::Clean,
+                    written: change.is_written(),
                     before: change.before.clone(),
                 });
                 if change.verdict == Verdict::Mixed {
@@ -262,11 +262,12 @@ impl Session<'_> {
         report.not_kept = unkept.map(|lost| lost.path.clone()).collect();
         let gone = lost.iter().map(|lost| lost.path.clone());
         report.vanished = gone.filter(|path| !report.mixed.contains(path)).collect();
+        report.vanished.sort();
+        report.vanished.dedup();
         if let Some(look) = look {
             self.state.observe(&look.dirty);
             if let Some(task) = finished.background {
-                self.state
-                    .background(call.id, task, (&look.dirty, call.time));
+                self.state.background(call.id, task, (&look, call.time));
             }
             let told = &mut self.state.told;
             for path in &look.not_covered {
@@ -275,7 +276,8 @@ impl Session<'_> {
                     report.not_covered.push(path.clone());
                 }
             }
-            report.work = Some(self.work(&look, Some(call.id)));
+            let asked = call.scope == Scope::Tree;
+            report.work = asked.then(|| self.work(&look, Some(call.id)));
         }
         report
     }

@@ -6,6 +6,7 @@
 //! index, the stash or a branch, and never runs clean, stash, checkout or reset.
 
 mod begin;
+mod beside;
 mod commit;
 mod content;
 mod ends;
@@ -16,8 +17,12 @@ mod place;
 mod recover;
 mod rescue;
 mod restore;
+mod rows;
 mod rules;
 mod session;
+mod shelf;
+mod since;
+mod stashed;
 mod state;
 mod status;
 mod vault;

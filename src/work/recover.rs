@@ -7,11 +7,11 @@ use std::{
 
 use super::{
     Content, Error, Why,
-    look::{Looker, top},
+    look::{Looker, Sight, top},
     rescue::{Rescue, Rescued},
-    rules::taken,
+    rules::{Lost, taken},
     session,
-    state::{Phase, State},
+    state::{Call, Phase, State},
 };
 use crate::{
     git::{Lay, Repo, files::Tree},
@@ -23,6 +23,8 @@ use crate::{
 pub struct Found {
     pub path: RepoPath,
     pub content: Content,
+    /// The permissions of the file, where they are known.
+    pub mode: Option<u32>,
     /// When it was last known to lie there, in ms.
     pub time: u64,
     pub session: String,
@@ -36,6 +38,8 @@ pub struct Found {
 #[derive(Clone, Debug)]
 pub struct Recover<'a> {
     pub paths: &'a [RepoPath],
+    /// The call that ran when the content vanished; the newest of any when `None`.
+    pub call: Option<&'a str>,
     /// Where to; the working tree when `None`.
     pub to: Option<&'a Path>,
     /// The wall time in ms.
@@ -58,7 +62,8 @@ pub fn recoverable(repo: &Repo, time: u64) -> Result<Vec<Found>, Error> {
             continue;
         }
         let rescued = Rescued::read(&dir.join("rescue")).unwrap_or_default();
-        for (rescue, session) in held(&state, rescued) {
+        let left = state.left_behind(repo)?;
+        for (rescue, session) in held(&state, rescued, left) {
             let key = (rescue.path.clone(), rescue.content.clone());
             let newer = found.get(&key).is_none_or(|known| known.time < rescue.time);
             if newer {
@@ -67,7 +72,7 @@ pub fn recoverable(repo: &Repo, time: u64) -> Result<Vec<Found>, Error> {
             }
         }
     }
-    let mut seen = BTreeMap::new();
+    let mut seen = Sight::default();
     let mut looker = Looker::new(repo, &mut seen, time)?;
     let mut gone = Vec::new();
     for ((path, content), one) in found {
@@ -80,25 +85,26 @@ pub fn recoverable(repo: &Repo, time: u64) -> Result<Vec<Found>, Error> {
 }
 
 /// What was rescued, and the snapshots of calls that never ended.
-fn held(state: &State, rescued: Rescued) -> Vec<(Rescue, &str)> {
+fn held(state: &State, rescued: Rescued, left: Vec<Lost>) -> Vec<(Rescue, &str)> {
     let mut held: Vec<(Rescue, &str)> = rescued
         .found
         .into_iter()
         .map(|rescue| (rescue, state.session.as_str()))
         .collect();
+    let pending = state
+        .calls
+        .iter()
+        .rev()
+        .find(|call| state.pending(&call.id).is_some());
+    for (lost, call) in left.into_iter().zip(pending.into_iter().cycle()) {
+        held.push((Rescue::unfinished(lost, call), &state.session));
+    }
     for call in &state.calls {
         let (Phase::Open { snapshot } | Phase::Dropped { snapshot }) = &call.phase else {
             continue;
         };
         for lost in snapshot.iter().filter_map(|(path, held)| taken(path, held)) {
-            let rescue = Rescue {
-                path: lost.path,
-                content: lost.content,
-                time: call.time,
-                call: call.id.clone(),
-                why: Why::Dropped,
-            };
-            held.push((rescue, &state.session));
+            held.push((Rescue::unfinished(lost, call), &state.session));
         }
     }
     held
@@ -108,11 +114,25 @@ fn worktree_exists(repo: &Repo, name: &str) -> bool {
     name == "." || repo.common_dir().join("worktrees").join(name).is_dir()
 }
 
+impl Rescue {
+    fn unfinished(lost: Lost, call: &Call) -> Self {
+        Self {
+            path: lost.path,
+            content: lost.content,
+            mode: lost.mode,
+            time: call.time,
+            call: call.id.clone(),
+            why: Why::Dropped,
+        }
+    }
+}
+
 impl Found {
     fn new(rescue: Rescue, session: &str, kept: bool) -> Self {
         Self {
             path: rescue.path,
             content: rescue.content,
+            mode: rescue.mode,
             time: rescue.time,
             session: session.to_owned(),
             call: rescue.call,
@@ -135,7 +155,8 @@ pub fn recover(repo: &Repo, request: &Recover<'_>) -> Result<Vec<(RepoPath, Give
     let tree = Tree::open(to)?;
     let mut given = Vec::new();
     for path in request.paths {
-        let newest = found.iter().find(|one| one.path == *path);
+        let of_call = |one: &&Found| request.call.is_none_or(|call| call == one.call);
+        let newest = found.iter().filter(of_call).find(|one| one.path == *path);
         let done = match newest {
             None => Given::Skipped("nothing of it vanished during a session".to_owned()),
             Some(one) if !one.kept => Given::Skipped("content not kept".to_owned()),
@@ -157,10 +178,12 @@ fn give(repo: &Repo, tree: &Tree, one: &Found) -> Result<Given, Error> {
         Ok(object) => object,
         Err(error) => return Ok(Given::Skipped(error.to_string())),
     };
-    let lay = match one.content {
-        Content::Link(_) => Lay::Link(&object.bytes),
-        _ => Lay::File {
-            bytes: &object.bytes,
+    let bytes = object.bytes.as_slice();
+    let lay = match (&one.content, one.mode) {
+        (Content::Link(_), _) => Lay::Link(bytes),
+        (_, Some(mode)) => Lay::Exact { bytes, mode },
+        (_, None) => Lay::File {
+            bytes,
             executable: matches!(one.content, Content::Executable(_)),
         },
     };

@@ -22,7 +22,7 @@ pub(crate) struct Rescued {
     pub(crate) vault: Vault,
     pub(crate) found: Vec<Rescue>,
     #[serde(skip)]
-    changed: bool,
+    pub(crate) changed: bool,
 }
 
 /// One content that is no longer where it was.
@@ -30,6 +30,8 @@ pub(crate) struct Rescued {
 pub struct Rescue {
     pub path: RepoPath,
     pub content: Content,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<u32>,
     /// When it was found missing, in ms.
     pub time: u64,
     /// The call that ran meanwhile.
@@ -45,6 +47,8 @@ pub enum Why {
     Call,
     /// A call that never reported its end may have.
     Dropped,
+    /// A call put it into the stash.
+    Stashed,
     /// A restore replaced it.
     Restore,
 }
@@ -55,6 +59,7 @@ impl Why {
         match self {
             Self::Call => "changed during",
             Self::Dropped => "changed during unfinished",
+            Self::Stashed => "stashed during",
             Self::Restore => "replaced by the restore of",
         }
     }
@@ -79,6 +84,16 @@ impl Rescued {
     }
 }
 
+impl Rescued {
+    /// Forgets a content of a path.
+    pub(crate) fn forget(&mut self, lost: &Lost) {
+        let before = self.found.len();
+        self.found
+            .retain(|rescue| rescue.path != lost.path || rescue.content != lost.content);
+        self.changed |= self.found.len() != before;
+    }
+}
+
 impl Session<'_> {
     /// Keeps what was lost, as far as its bytes are there.
     pub(crate) fn rescue(
@@ -90,12 +105,17 @@ impl Session<'_> {
         let kept = self.rescued.vault.kept();
         let mut fresh: Vec<(Oid, Vec<u8>)> = Vec::new();
         let mut taken = HashSet::new();
-        for Lost { path, content } in lost {
-            let known = |rescue: &Rescue| rescue.path == *path && rescue.content == *content;
-            self.rescued.found.retain(|rescue| !known(rescue));
+        for one in lost {
+            let Lost {
+                path,
+                content,
+                mode,
+            } = one;
+            self.rescued.forget(one);
             self.rescued.found.push(Rescue {
                 path: path.clone(),
                 content: content.clone(),
+                mode: *mode,
                 time,
                 call: call.to_owned(),
                 why,

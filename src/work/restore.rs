@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Content, Error,
-    look::{Look, Looker, top},
+    look::{Look, Looker, Sight, top},
     rescue::Why,
     rules::Lost,
     session::{HOOK, Session},
@@ -66,7 +66,7 @@ struct Step {
 /// What is to lie at a path.
 enum Want {
     Nothing,
-    Kept(Content),
+    Kept(Content, Option<u32>),
     Head { id: Oid, mode: u32 },
 }
 
@@ -147,7 +147,11 @@ impl State {
             for change in changes {
                 let wanted = request.paths.is_empty() || request.paths.contains(&change.path);
                 let undone = restored.contains(&change.path);
-                if !wanted || undone {
+                // Nothing was left of it that could be undone.
+                let is_settled = request.paths.is_empty()
+                    && change.verdict == Verdict::Committed
+                    && matches!(change.before, Before::Clean(_));
+                if !wanted || undone || is_settled {
                     continue;
                 }
                 steps.entry(change.path.clone()).or_insert_with(|| Step {
@@ -176,7 +180,8 @@ impl State {
         trail.mixed = None;
         if let Before::Dirty(held) = &change.before {
             match held.whose {
-                Whose::Mine => {
+                Whose::Mine | Whose::Carried => {
+                    trail.carried = (held.whose == Whose::Carried).then(|| held.content.clone());
                     trail.claim = Some(Claim {
                         content: held.content.clone(),
                         call: step.call.clone(),
@@ -225,7 +230,7 @@ impl Session<'_> {
                 Content::Large { .. } => return Err("content not kept: over 16 MiB".to_owned()),
                 Content::Special => return Err("it was no file".to_owned()),
                 Content::File(_) | Content::Executable(_) | Content::Link(_) => {
-                    Want::Kept(held.content.clone())
+                    Want::Kept(held.content.clone(), held.mode)
                 }
             },
         };
@@ -235,7 +240,7 @@ impl Session<'_> {
         let id = match &want {
             Want::Nothing => None,
             Want::Head { id, .. } => Some(*id),
-            Want::Kept(content) => content.blob(),
+            Want::Kept(content, _) => content.blob(),
         };
         match id.map(|id| self.repo.read_verified(id)) {
             None | Some(Ok(_)) => Ok(want),
@@ -246,17 +251,22 @@ impl Session<'_> {
     /// Keeps what is about to be replaced: a restore can be taken back, too.
     fn keep_replaced(&mut self, ready: &[(Step, Want)], time: u64) -> Result<(), Error> {
         let keeper = self.keeper();
-        let mut seen = BTreeMap::new();
+        let mut seen = Sight::default();
         let mut looker = Looker::new(self.repo, &mut seen, time)?.keeping(keeper);
         for (step, _) in ready {
             looker.at(&step.change.path)?;
         }
+        let modes: Vec<Option<u32>> = ready
+            .iter()
+            .map(|(step, _)| looker.mode(&step.change.path))
+            .collect();
         let fresh = looker.kept().fresh;
         self.vault().add(fresh)?;
-        for (step, _) in ready {
+        for ((step, _), mode) in ready.iter().zip(modes) {
             let lost = Lost {
                 path: step.change.path.clone(),
                 content: step.change.after.clone(),
+                mode,
             };
             if lost.content.holds_bytes() {
                 self.rescue(&[lost], &step.call, (time, Why::Restore))?;
@@ -269,7 +279,7 @@ impl Session<'_> {
     fn bytes_of(&self, group: &[(Step, Want)]) -> Vec<Result<Vec<u8>, Error>> {
         let filtered = |want: &Want| match want {
             Want::Head { id, mode } if *mode != LINK => Some(*id),
-            Want::Head { .. } | Want::Nothing | Want::Kept(_) => None,
+            Want::Head { .. } | Want::Nothing | Want::Kept(..) => None,
         };
         let heads: Vec<(Oid, RepoPath)> = group
             .iter()
@@ -284,7 +294,7 @@ impl Session<'_> {
                 Ok(one.into_iter().next().unwrap_or_default())
             }
             (Want::Head { id, .. }, None, _) => Ok(self.repo.blob(*id)?),
-            (Want::Kept(content), None, _) => match content.blob() {
+            (Want::Kept(content, _), None, _) => match content.blob() {
                 Some(id) => Ok(self.repo.blob(id)?),
                 None => Ok(Vec::new()),
             },
@@ -310,8 +320,9 @@ impl Session<'_> {
                 tree.unlay(path)?;
                 return Ok(Done::Removed);
             }
-            Want::Kept(Content::Link(_)) => Lay::Link(bytes),
-            Want::Kept(content) => file(matches!(content, Content::Executable(_))),
+            Want::Kept(Content::Link(_), _) => Lay::Link(bytes),
+            Want::Kept(_, Some(mode)) => Lay::Exact { bytes, mode: *mode },
+            Want::Kept(content, None) => file(matches!(content, Content::Executable(_))),
             Want::Head { mode, .. } if *mode == LINK => Lay::Link(bytes),
             Want::Head { mode, .. } => file(*mode == EXECUTABLE),
         };

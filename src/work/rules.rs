@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Content,
+    beside::Beside,
+    look::Look,
     state::{
-        Before, Call, Change, Claim, Dirty, HeadFile, Held, Others, Phase, Reach, Snapshot, State,
-        Verdict, Whose,
+        Before, Call, Change, Claim, Dirty, HeadFile, Held, Modes, Others, Phase, Reach, Snapshot,
+        State, Trail, Verdict, Whose,
     },
 };
 use crate::model::RepoPath;
@@ -24,6 +26,12 @@ pub(crate) struct Now {
     pub(crate) dirty: Dirty,
     /// What lies at paths of the call that are clean now.
     pub(crate) clean: BTreeMap<RepoPath, Content>,
+    /// Dirty paths that hold what they held when they were not dirty yet.
+    pub(crate) same: BTreeSet<RepoPath>,
+    /// The paths of commits made while the call ran.
+    pub(crate) made: BTreeSet<RepoPath>,
+    /// Those of them that were clean when the call began, are clean again and hold something else.
+    pub(crate) committed: BTreeMap<RepoPath, Content>,
 }
 
 /// A tool use that is about to begin.
@@ -49,12 +57,17 @@ pub enum Outcome {
 pub(crate) struct Lost {
     pub(crate) path: RepoPath,
     pub(crate) content: Content,
+    pub(crate) mode: Option<u32>,
 }
 
 impl State {
     /// Returns whose the content of a dirty path is.
     pub(crate) fn whose(&self, path: &RepoPath, content: &Content) -> Whose {
-        let trail = self.paths.get(path);
+        self.whose_by(self.paths.get(path), path, content)
+    }
+
+    /// The same, by the path's trail.
+    fn whose_by(&self, trail: Option<&Trail>, path: &RepoPath, content: &Content) -> Whose {
         if trail.is_some_and(|trail| trail.claims(content)) {
             return Whose::Mine;
         }
@@ -80,17 +93,25 @@ impl State {
     /// Takes the dirty paths in: claims of paths that are clean end, and what is not the session's
     /// is remembered as somebody else's.
     pub(crate) fn observe(&mut self, dirty: &Dirty) {
+        let mut now = Beside::new(dirty);
         for (path, trail) in &mut self.paths {
-            if !dirty.contains_key(path) {
+            if now.get(path).is_none() {
                 trail.park();
                 trail.mixed = None;
                 trail.unattributed = None;
             }
         }
+        let mut trails = Beside::new(&self.paths);
+        let mut foreign = Vec::new();
         for (path, content) in dirty {
-            if self.whose(path, content) == Whose::Foreign {
-                self.trail(path).saw_foreign(content);
+            let trail = trails.get(path);
+            let known = trail.is_some_and(|trail| trail.foreign.contains(content));
+            if !known && self.whose_by(trail, path, content) == Whose::Foreign {
+                foreign.push((path, content));
             }
+        }
+        for (path, content) in foreign {
+            self.trail(path).saw_foreign(content);
         }
     }
 
@@ -113,11 +134,19 @@ impl State {
     }
 
     /// Returns the dirty paths with whose they are.
-    pub(crate) fn snapshot(&self, dirty: &Dirty) -> Snapshot {
+    pub(crate) fn snapshot(&self, dirty: &Dirty, modes: &Modes) -> Snapshot {
+        let (mut trails, mut modes) = (Beside::new(&self.paths), Beside::new(modes));
         let held = |(path, content): (&RepoPath, &Content)| {
+            let trail = trails.get(path);
+            let carried = |trail: &Trail| trail.carried.as_ref() == Some(content);
+            let whose = match self.whose_by(trail, path, content) {
+                Whose::Mine if trail.is_some_and(carried) => Whose::Carried,
+                whose => whose,
+            };
             let held = Held {
                 content: content.clone(),
-                whose: self.whose(path, content),
+                whose,
+                mode: modes.get(path).copied(),
             };
             (path.clone(), held)
         };
@@ -135,16 +164,14 @@ impl State {
 
     /// Ends a call that could change any path: returns what it took from others.
     pub(crate) fn finish_tree(&mut self, id: &str, now: &Now, others: &Others) -> Vec<Lost> {
-        let Some((call, snapshot)) = self.pending(id) else {
+        let Some((begun, agent, snapshot)) = self.take_pending(id) else {
             return Vec::new();
         };
-        let (begun, agent, snapshot) = (call.begun, call.agent.clone(), snapshot.clone());
-        let paths: BTreeSet<&RepoPath> = snapshot.keys().chain(now.dirty.keys()).collect();
+        let paths = differing(&snapshot, now);
         let mut changes = Vec::new();
         for path in paths {
             let before = snapshot.get(path);
-            let dirty = now.dirty.get(path);
-            let Some(after) = dirty.or_else(|| now.clean.get(path)) else {
+            let Some(after) = now.at(path) else {
                 continue;
             };
             if before.is_some_and(|held| held.content == *after)
@@ -152,9 +179,10 @@ impl State {
             {
                 continue;
             }
-            let verdict = match dirty {
-                None => Verdict::Clean,
-                Some(_) => self.judge((path, after), before, others),
+            let verdict = match now.dirty.contains_key(path) {
+                false if now.made.contains(path) => Verdict::Committed,
+                false => Verdict::Clean,
+                true => self.judge((path, after), before, others),
             };
             changes.push(Change {
                 path: path.clone(),
@@ -166,9 +194,22 @@ impl State {
         }
         let foreign = foreign_of(&snapshot);
         self.settle(id, agent.as_deref(), &changes);
+        self.carry(&changes, now);
         let lost = lost_by(&changes, now);
         self.end(id, changes, foreign);
         lost
+    }
+
+    /// Takes the snapshot of a call that is about to end.
+    fn take_pending(&mut self, id: &str) -> Option<(u64, Option<String>, Snapshot)> {
+        let call = self.call_mut(id)?;
+        match &mut call.phase {
+            Phase::Open { snapshot } | Phase::Dropped { snapshot } => {
+                let snapshot = std::mem::take(snapshot);
+                Some((call.begun, call.agent.clone(), snapshot))
+            }
+            Phase::Denied | Phase::Finished { .. } => None,
+        }
     }
 
     /// Ends a call that could change its own path only.
@@ -216,16 +257,16 @@ impl State {
         let Some((_, snapshot)) = self.pending(id) else {
             return false;
         };
+        let mut held = Beside::new(snapshot);
         now.dirty.iter().any(|(path, content)| {
-            snapshot
-                .get(path)
-                .is_none_or(|held| held.content != *content)
+            let is_known = held.get(path).is_some_and(|held| held.content == *content);
+            !is_known && !now.same.contains(path)
         })
     }
 
     /// Follows a command that goes on in the background: what differs from now is unattributed as
     /// long as it runs.
-    pub(crate) fn background(&mut self, call: &str, task: &str, (dirty, time): (&Dirty, u64)) {
+    pub(crate) fn background(&mut self, call: &str, task: &str, (look, time): (&Look, u64)) {
         let agent = self.call(call).and_then(|call| call.agent.clone());
         let begin = Begin {
             id: format!("background:{task}"),
@@ -235,7 +276,7 @@ impl State {
             time,
             head: None,
         };
-        let snapshot = self.snapshot(dirty);
+        let snapshot = self.snapshot(&look.dirty, &look.modes);
         self.begin(begin, snapshot);
     }
 
@@ -272,7 +313,8 @@ impl State {
         let (call, snapshot) = (call.clone(), snapshot.clone());
         let mut marked = Vec::new();
         for (path, content) in &now.dirty {
-            if call.reaches(path) && self.whose(path, content) == Whose::Unattributed {
+            let is_changed = call.reaches(path) && !now.same.contains(path);
+            if is_changed && self.whose(path, content) == Whose::Unattributed {
                 marked.push((path.clone(), content.clone()));
             }
         }
@@ -280,7 +322,7 @@ impl State {
             self.trail(&path).unattributed = Some(content);
         }
         let lost = |(path, held): (&RepoPath, &Held)| {
-            let after = now.dirty.get(path).or_else(|| now.clean.get(path))?;
+            let after = now.at(path)?;
             let gone = call.reaches(path) && *after != held.content && !moved(&held.content, now);
             gone.then(|| taken(path, held)).flatten()
         };
@@ -297,6 +339,17 @@ impl State {
         let trail = self.paths.get(path);
         let claim = trail.and_then(|trail| trail.claim.as_ref());
         claim.is_some_and(|claim| claim.content == *after && claim.step > begun && claim.call != id)
+            || self.calls.iter().any(|call| match &call.phase {
+                Phase::Finished { step, changes, .. } => {
+                    *step > begun
+                        && changes.iter().any(|change| {
+                            change.verdict == Verdict::Committed
+                                && change.path == *path
+                                && change.after == *after
+                        })
+                }
+                Phase::Open { .. } | Phase::Dropped { .. } | Phase::Denied => false,
+            })
     }
 
     /// The rules, first that holds.
@@ -316,7 +369,7 @@ impl State {
             return Verdict::Mine;
         }
         match before.map(|held| held.whose) {
-            None | Some(Whose::Mine | Whose::Clean) => Verdict::Mine,
+            None | Some(Whose::Mine | Whose::Carried | Whose::Clean) => Verdict::Mine,
             Some(Whose::Foreign | Whose::Unattributed) => Verdict::Mixed,
         }
     }
@@ -331,7 +384,33 @@ impl State {
                     trail.mixed = Some(change.after.clone());
                 }
                 Verdict::Foreign => self.trail(&change.path).saw_foreign(&change.after),
+                Verdict::Committed if change.before.is_others() => {}
+                // The claim ends with the commit, and is remembered: a reset may bring it back.
+                Verdict::Committed => {
+                    self.claim(&change.path, &change.after, (id, agent));
+                    self.trail(&change.path).park();
+                }
                 Verdict::Clean => {}
+            }
+        }
+    }
+
+    /// Remembers where somebody else's content lies that has left its own path.
+    fn carry(&mut self, changes: &[Change], now: &Now) {
+        let left = |change: &Change| match &change.before {
+            Before::Dirty(held) => taken(&change.path, held).map(|lost| lost.content),
+            Before::Clean(_) => None,
+        };
+        let left: BTreeSet<Content> = changes.iter().filter_map(left).collect();
+        if left.is_empty() {
+            return;
+        }
+        for (path, content) in &now.dirty {
+            let trail = self.paths.get_mut(path);
+            if let Some(trail) = trail.filter(|trail| trail.claims(content))
+                && left.contains(content)
+            {
+                trail.carried = Some(content.clone());
             }
         }
     }
@@ -416,6 +495,16 @@ impl State {
     }
 }
 
+/// Returns the paths that a call may have changed.
+fn differing<'a>(snapshot: &'a Snapshot, now: &'a Now) -> BTreeSet<&'a RepoPath> {
+    let (mut dirty, mut held) = (Beside::new(&now.dirty), Beside::new(snapshot));
+    let is_changed = |(path, held): &(&RepoPath, &Held)| dirty.get(path) != Some(&held.content);
+    let changed = snapshot.iter().filter(is_changed).map(|(path, _)| path);
+    let is_new = |path: &&RepoPath| held.get(path).is_none() && !now.same.contains(*path);
+    let new = now.dirty.keys().filter(is_new);
+    changed.chain(new).chain(now.committed.keys()).collect()
+}
+
 pub(crate) fn foreign_of(snapshot: &Snapshot) -> Vec<RepoPath> {
     snapshot
         .iter()
@@ -424,7 +513,22 @@ pub(crate) fn foreign_of(snapshot: &Snapshot) -> Vec<RepoPath> {
         .collect()
 }
 
+impl Now {
+    /// Returns what lies at a path, as far as it was looked at.
+    fn at(&self, path: &RepoPath) -> Option<&Content> {
+        let clean = || self.clean.get(path).or_else(|| self.committed.get(path));
+        self.dirty.get(path).or_else(clean)
+    }
+}
+
 impl Before {
+    fn is_others(&self) -> bool {
+        match self {
+            Self::Dirty(held) => matches!(held.whose, Whose::Foreign | Whose::Unattributed),
+            Self::Clean(_) => false,
+        }
+    }
+
     fn of(held: Option<&Held>) -> Self {
         match held {
             Some(held) if held.whose != Whose::Clean => Self::Dirty(held.clone()),
@@ -450,10 +554,11 @@ fn moved(content: &Content, now: &Now) -> bool {
 pub(crate) fn taken(path: &RepoPath, held: &Held) -> Option<Lost> {
     let others = match held.whose {
         Whose::Mine | Whose::Clean => false,
-        Whose::Foreign | Whose::Unattributed => held.content.holds_bytes(),
+        Whose::Carried | Whose::Foreign | Whose::Unattributed => held.content.holds_bytes(),
     };
     others.then(|| Lost {
         path: path.clone(),
         content: held.content.clone(),
+        mode: held.mode,
     })
 }

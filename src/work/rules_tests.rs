@@ -4,8 +4,11 @@ use proptest::prelude::*;
 
 use super::{
     Content, Outcome, Reason, Work,
+    look::Look,
     rules::{Begin, Lost, Now},
-    state::{Before, Dirty, HeadFile, Held, Others, Phase, Reach, Snapshot, State, Verdict, Whose},
+    state::{
+        Before, Dirty, HeadFile, Held, Modes, Others, Phase, Reach, Snapshot, State, Verdict, Whose,
+    },
 };
 use crate::model::{Oid, RepoPath};
 
@@ -66,14 +69,21 @@ impl World {
         let mut snapshot = Snapshot::new();
         if reach == Reach::Tree {
             self.state.observe(&dirty);
-            snapshot = self.state.snapshot(&dirty);
+            snapshot = self.state.snapshot(&dirty, &Modes::new());
         } else if let Reach::Path(path) = &reach {
             let content = self.at(path);
             let whose = match content == Self::head(path) {
                 true => Whose::Clean,
                 false => self.state.whose(path, &content),
             };
-            snapshot.insert(path.clone(), Held { content, whose });
+            snapshot.insert(
+                path.clone(),
+                Held {
+                    content,
+                    whose,
+                    mode: None,
+                },
+            );
         }
         let begin = Begin {
             id: id.to_owned(),
@@ -102,6 +112,7 @@ impl World {
                 .into_iter()
                 .map(|path| (path.clone(), self.at(&path)))
                 .collect(),
+            ..Now::default()
         }
     }
 
@@ -205,7 +216,8 @@ fn what_was_foreign_at_the_call_is_mixed_and_what_was_there_is_lost() {
         lost,
         [Lost {
             path: "a".into(),
-            content: content(1)
+            content: content(1),
+            mode: None,
         }]
     );
     world.check(&[], &["a"], &[]);
@@ -250,7 +262,8 @@ fn a_stash_that_comes_back_is_what_it_was() {
         lost,
         [Lost {
             path: "b".into(),
-            content: content(2)
+            content: content(2),
+            mode: None,
         }]
     );
     assert_eq!(
@@ -319,7 +332,8 @@ fn a_file_tool_claims_its_own_path_only_and_always() {
         lost,
         [Lost {
             path: "a".into(),
-            content: content(1)
+            content: content(1),
+            mode: None,
         }]
     );
     world.check(&["a"], &["b"], &["a"]);
@@ -391,7 +405,8 @@ fn an_unfinished_call_leaves_its_changes_unattributed() {
         lost,
         [Lost {
             path: "a".into(),
-            content: content(1)
+            content: content(1),
+            mode: None,
         }]
     );
     assert_eq!(world.work().unattributed, paths(&["a", "b"]));
@@ -432,8 +447,11 @@ fn new_changes_beside_a_background_shell_are_unattributed_until_it_ends() {
     world.edit("a", 1);
     world.shell("u1");
     world.end("u1");
-    let dirty = world.dirty();
-    world.state.background("u1", "b1", (&dirty, 0));
+    let look = Look {
+        dirty: world.dirty(),
+        ..Look::default()
+    };
+    world.state.background("u1", "b1", (&look, 0));
     world.edit("b", 2);
     world.tool("w1", "c");
     world.edit("c", 3);

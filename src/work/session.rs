@@ -1,29 +1,28 @@
 //! The state of one session in one worktree, on disk and under its lock.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    collections::BTreeMap,
+    fs::{self, File},
     io::{self, Write as _},
-    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
-    thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use fs4::{FileExt, TryLockError};
+use serde::{Deserialize, de::IgnoredAny};
 
 use super::{
-    Error,
+    Content, Error,
     rescue::Rescued,
     state::{State, VERSION},
     vault::{Open, Space},
 };
 use crate::{
-    git::Repo,
-    model::{Digest, Oid},
+    git::{FileLock, NoLock, Repo, Status, StatusEntry, retry},
+    model::{Digest, Oid, RepoPath},
 };
 
-/// How long a hook waits for another hook of its session.
-pub(crate) const HOOK: Duration = Duration::from_secs(5);
+/// How long a hook waits for another hook of its session: less than the 10 s that hooks.json allows it.
+pub(crate) const HOOK: Duration = Duration::from_secs(8);
 /// How long the end of a session waits: the client allows it 1.5 s in all.
 pub(crate) const END: Duration = Duration::from_millis(500);
 
@@ -34,7 +33,16 @@ pub(crate) struct Session<'a> {
     pub(crate) state: State,
     pub(crate) rescued: Rescued,
     dir: PathBuf,
-    _lock: File,
+    _lock: FileLock,
+    /// A look at the working tree that has begun.
+    status: Option<Status<'a>>,
+}
+
+/// Whether git looks at the working tree while the state is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ahead {
+    Status,
+    Nothing,
 }
 
 /// Returns the directory of all states.
@@ -63,6 +71,62 @@ pub(crate) fn read_all(repo: &Repo) -> Vec<(PathBuf, State)> {
         Some((dir, state))
     };
     entries.filter_map(state).collect()
+}
+
+/// What one session needs to know of another, without reading all of its state.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Brief {
+    v: u32,
+    pub(crate) worktree: String,
+    /// What was others' is nobody else's concern.
+    paths: (IgnoredAny, BTreeMap<RepoPath, BriefTrail>),
+}
+
+#[derive(Debug, Deserialize)]
+struct BriefTrail {
+    claim: Option<BriefClaim>,
+}
+
+#[derive(Debug, Deserialize)]
+struct BriefClaim {
+    content: Content,
+}
+
+impl Brief {
+    /// Returns the paths the session claims, and their contents.
+    pub(crate) fn claims(self) -> impl Iterator<Item = (RepoPath, Content)> {
+        let claim = |(path, trail): (_, BriefTrail)| Some((path, trail.claim?.content));
+        self.paths.1.into_iter().filter_map(claim)
+    }
+}
+
+/// Says whether a session knows a call, without reading all of its state: calls and objects have ids,
+/// and within a text a quote is escaped.
+pub(crate) fn knows(repo: &Repo, session: &str, id: &str) -> bool {
+    let state = home(repo)
+        .join(key(&repo.worktree_name(), session))
+        .join("state");
+    let Ok(member) = serde_json::to_string(id).map(|id| format!("\"id\":{id}")) else {
+        return false;
+    };
+    fs::read_to_string(state).is_ok_and(|text| text.contains(&member))
+}
+
+/// Reads of all sessions but one what it needs of them.
+pub(crate) fn read_others(repo: &Repo, state: &State) -> Vec<Brief> {
+    let own = key(&state.worktree, &state.session);
+    let entries = fs::read_dir(home(repo)).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| entry.file_name() != own.as_str())
+        .filter_map(|entry| brief_in(&entry.path()))
+        .filter(|brief| brief.worktree == state.worktree)
+        .collect()
+}
+
+fn brief_in(dir: &Path) -> Option<Brief> {
+    let bytes = read_file(&dir.join("state")).ok()??;
+    let brief: Brief = serde_json::from_slice(&bytes).ok()?;
+    (brief.v == VERSION).then_some(brief)
 }
 
 fn read_state(dir: &Path) -> Result<Option<State>, Error> {
@@ -107,8 +171,31 @@ impl<'a> Session<'a> {
         (worktree, session): (&str, &str),
         wait: Duration,
     ) -> Result<Self, Error> {
+        Self::open_ahead(repo, (worktree, session), (wait, Ahead::Nothing))
+    }
+
+    /// Opens the state of a session in this worktree, as [`Self::open`] does; what git says is from
+    /// after the lock was taken, so no other hook of the session comes between.
+    pub(crate) fn open_looking(
+        repo: &'a Repo,
+        session: &str,
+        wait: Duration,
+    ) -> Result<Self, Error> {
+        let worktree = repo.worktree_name();
+        Self::open_ahead(repo, (&worktree, session), (wait, Ahead::Status))
+    }
+
+    fn open_ahead(
+        repo: &'a Repo,
+        (worktree, session): (&str, &str),
+        (wait, ahead): (Duration, Ahead),
+    ) -> Result<Self, Error> {
         let dir = home(repo).join(key(worktree, session));
         let lock = lock(repo, &dir, wait)?;
+        let status = match ahead {
+            Ahead::Status => Some(repo.start_status()?),
+            Ahead::Nothing => None,
+        };
         let state = match read_state(&dir) {
             Ok(state) => state,
             Err(error) => {
@@ -116,8 +203,16 @@ impl<'a> Session<'a> {
                 None
             }
         };
-        Self::with(repo, dir, lock, move || {
-            state.unwrap_or_else(|| State::new(session, worktree))
+        let state = state.unwrap_or_else(|| State::new(session, worktree));
+        let opened = Self::with(repo, dir, lock, state)?;
+        Ok(Self { status, ..opened })
+    }
+
+    /// Returns what git says of the working tree.
+    pub(crate) fn entries(&mut self) -> Result<Vec<StatusEntry>, Error> {
+        Ok(match self.status.take() {
+            Some(status) => status.entries()?,
+            None => self.repo.status()?,
         })
     }
 
@@ -132,25 +227,21 @@ impl<'a> Session<'a> {
         }
         let lock = lock(repo, dir, wait)?;
         match read_state(dir)? {
-            Some(state) => Self::with(repo, dir.to_owned(), lock, || state).map(Some),
+            Some(state) => Self::with(repo, dir.to_owned(), lock, state).map(Some),
             None => Ok(None),
         }
     }
 
-    fn with(
-        repo: &'a Repo,
-        dir: PathBuf,
-        lock: File,
-        state: impl FnOnce() -> State,
-    ) -> Result<Self, Error> {
+    fn with(repo: &'a Repo, dir: PathBuf, lock: FileLock, state: State) -> Result<Self, Error> {
         let key = dir.file_name().unwrap_or_default().to_string_lossy();
         Ok(Self {
             repo,
             key: key.into_owned(),
-            state: state(),
+            state,
             rescued: rescued_in(&dir)?,
             dir,
             _lock: lock,
+            status: None,
         })
     }
 
@@ -177,6 +268,9 @@ impl<'a> Session<'a> {
     /// Writes the state, and then lets go of the packs that it no longer names.
     pub(crate) fn save(mut self, now: u64) -> Result<(), Error> {
         self.state.last = now;
+        // What the state on disk says is stale can go, and needs to be said no more.
+        self.vault().sweep()?;
+        self.rescued.changed |= self.rescue_vault().sweep()?;
         if self.vault().is_full() {
             let needed = self.state.needed();
             self.vault().find_orphans()?;
@@ -186,7 +280,8 @@ impl<'a> Session<'a> {
         self.save_rescues()?;
         write_json(&self.dir.join("state"), &self.state)?;
         self.rescue_vault().sweep()?;
-        self.vault().sweep()
+        self.vault().sweep()?;
+        Ok(())
     }
 
     /// Writes what was rescued so far.
@@ -233,6 +328,7 @@ impl State {
                 Phase::Denied => {}
             }
         }
+        needed.extend(self.shelf.needed());
         needed
     }
 }
@@ -262,44 +358,15 @@ pub(crate) fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(
     fs::rename(&new, path).map_err(Error::write(path))
 }
 
-/// Takes the lock; the kernel frees it when its holder dies.
-fn lock(repo: &Repo, dir: &Path, wait: Duration) -> Result<File, Error> {
+/// Takes the lock; its directory is made again where a sweep removed it.
+fn lock(repo: &Repo, dir: &Path, wait: Duration) -> Result<FileLock, Error> {
     let path = dir.join("lock");
-    let started = Instant::now();
-    let mut pause = 1;
-    loop {
-        repo.make_dir(dir)?;
-        let file = match OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-        {
-            Ok(file) => file,
-            // Its directory was removed between the two.
-            Err(error) if error.kind() == io::ErrorKind::NotFound && started.elapsed() < wait => {
-                continue;
-            }
-            Err(error) => return Err(Error::write(path)(error)),
-        };
-        match FileExt::try_lock(&file) {
-            Ok(()) if is_at(&file, &path) => return Ok(file),
-            Ok(()) => continue,
-            Err(TryLockError::WouldBlock) if started.elapsed() < wait => {}
-            Err(TryLockError::WouldBlock) => return Err(Error::Busy { path }),
-            Err(TryLockError::Error(error)) => return Err(Error::write(path)(error)),
-        }
-        thread::sleep(Duration::from_millis(
-            pause + u64::from(std::process::id() % 3),
-        ));
-        pause = (pause * 2).min(16);
-    }
-}
-
-/// Says whether the file that was locked still is the one at its path: a sweep removes it.
-fn is_at(file: &File, path: &Path) -> bool {
-    match (file.metadata(), fs::metadata(path)) {
-        (Ok(open), Ok(there)) => open.ino() == there.ino() && open.dev() == there.dev(),
-        _ => false,
-    }
+    retry(wait, || {
+        repo.make_dir_io(dir)?;
+        FileLock::try_take(&path)
+    })
+    .map_err(|error| match error {
+        NoLock::Held => Error::Busy { path: path.clone() },
+        NoLock::Io(source) => Error::write(path.clone())(source),
+    })
 }

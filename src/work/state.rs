@@ -2,16 +2,24 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Content, look::Seen, vault::Vault};
+use super::{
+    Content,
+    look::Sight,
+    rows::{self, trails},
+    shelf::Shelf,
+    vault::Vault,
+};
 use crate::model::{Oid, RepoPath};
 
 /// The version of the file a state is kept in.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 /// How many contents a trail remembers.
 const REMEMBERED: usize = 16;
 
 /// The dirty paths of a working tree and what lies there.
 pub(crate) type Dirty = BTreeMap<RepoPath, Content>;
+/// The permissions of files.
+pub(crate) type Modes = BTreeMap<RepoPath, u32>;
 /// What the calls of a session may change, at the time one began.
 pub(crate) type Snapshot = BTreeMap<RepoPath, Held>;
 /// The exact contents that other sessions of the worktree left.
@@ -35,11 +43,14 @@ pub(crate) struct State {
     /// Repositories inside this one that a report has named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) told: Vec<RepoPath>,
+    #[serde(with = "trails")]
     pub(crate) paths: BTreeMap<RepoPath, Trail>,
     /// Oldest first.
     pub(crate) calls: Vec<Call>,
-    pub(crate) seen: BTreeMap<RepoPath, Seen>,
+    pub(crate) seen: Sight,
     pub(crate) vault: Vault,
+    #[serde(default)]
+    pub(crate) shelf: Shelf,
 }
 
 /// The history of one path in a session.
@@ -61,7 +72,11 @@ pub(crate) struct Trail {
     /// What a call that never ended may have left.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) unattributed: Option<Content>,
+    /// Somebody else's content that a call moved here from elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) carried: Option<Content>,
     /// The session claimed it at least once.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) touched: bool,
 }
 
@@ -80,6 +95,8 @@ pub(crate) struct Claim {
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Whose {
     Mine,
+    /// The session's, but the bytes are somebody else's and lie nowhere else.
+    Carried,
     Foreign,
     Unattributed,
     /// Nobody's: it is as HEAD has it. Said only of a file tool's own path.
@@ -87,10 +104,12 @@ pub(crate) enum Whose {
 }
 
 /// A path that was dirty when a call began.
-#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Held {
     pub(crate) content: Content,
     pub(crate) whose: Whose,
+    /// The permissions, of which git knows one bit and its owner all.
+    pub(crate) mode: Option<u32>,
 }
 
 /// What a call can change.
@@ -129,10 +148,12 @@ pub(crate) struct Call {
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Phase {
     Open {
+        #[serde(with = "rows")]
         snapshot: Snapshot,
     },
     /// It never reported its end; it may yet.
     Dropped {
+        #[serde(with = "rows")]
         snapshot: Snapshot,
     },
     /// It was refused and never ran.
@@ -157,6 +178,8 @@ pub(crate) enum Verdict {
     Mixed,
     /// The path is clean now.
     Clean,
+    /// The path is clean now because the call committed it.
+    Committed,
 }
 
 /// A path whose content a call changed.
@@ -184,7 +207,7 @@ pub(crate) enum Before {
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum HeadFile {
-    /// Not looked up yet.
+    /// Not looked up yet, or not to be had.
     Unread,
     Absent,
     Entry {
@@ -207,8 +230,9 @@ impl State {
             told: Vec::new(),
             paths: BTreeMap::new(),
             calls: Vec::new(),
-            seen: BTreeMap::new(),
+            seen: Sight::default(),
             vault: Vault::default(),
+            shelf: Shelf::default(),
         }
     }
 
@@ -256,6 +280,7 @@ impl Trail {
         self.foreign.retain(|content| *content != claim.content);
         self.mixed = None;
         self.unattributed = None;
+        self.carried = None;
         self.touched = true;
         self.claim = Some(claim);
     }
@@ -283,6 +308,16 @@ fn remember(contents: &mut Vec<Content>, content: Content) {
     contents.push(content);
     if contents.len() > REMEMBERED {
         contents.remove(0);
+    }
+}
+
+impl Change {
+    /// Says whether the path was left dirty.
+    pub(crate) fn is_written(&self) -> bool {
+        match self.verdict {
+            Verdict::Mine | Verdict::Foreign | Verdict::Mixed => true,
+            Verdict::Clean | Verdict::Committed => false,
+        }
     }
 }
 

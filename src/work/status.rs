@@ -8,6 +8,7 @@ use super::{
     rescue::{RETENTION, Why},
     rules::{Lost, taken},
     session::{self, HOOK, Session},
+    shelf::Shelf,
     state::{Phase, State},
 };
 use crate::{git::Repo, model::RepoPath};
@@ -68,13 +69,13 @@ fn observed(repo: &Repo, who: Who<'_>, time: u64) -> Result<(State, Look), Error
         }
         Who::Last => last(repo).unwrap_or_else(|| State::new("", &repo.worktree_name())),
     };
-    let look = Looker::new(repo, &mut state.seen, time)?.all(|_| false)?;
+    let look = Looker::new(repo, &mut state.seen, time)?.all(repo.status()?, |_| false)?;
     Ok((state, look))
 }
 
 /// Says whether a call of a session was seen to begin in this worktree.
 pub fn knows(repo: &Repo, (name, id): (&str, &str)) -> Result<bool, Error> {
-    Ok(session::read(repo, name)?.is_some_and(|state| state.call(id).is_some()))
+    Ok(session::knows(repo, name, id))
 }
 
 /// Returns the session whose hook ran last in this worktree.
@@ -145,6 +146,10 @@ pub fn sweep(repo: &Repo, time: u64) -> Result<Vec<String>, Error> {
 
 impl Session<'_> {
     fn expire_calls(&mut self, time: u64) -> Result<(), Error> {
+        let left = self.state.left_behind(self.repo)?;
+        let pending = self.state.calls.iter().rev();
+        let pending = pending.map(|call| call.id.clone()).next();
+        self.rescue(&left, &pending.unwrap_or_default(), (time, Why::Dropped))?;
         for call in std::mem::take(&mut self.state.calls) {
             if let Phase::Open { snapshot } | Phase::Dropped { snapshot } = &call.phase {
                 let lost: Vec<Lost> = snapshot
@@ -154,6 +159,7 @@ impl Session<'_> {
                 self.rescue(&lost, &call.id, (time, Why::Dropped))?;
             }
         }
+        self.state.shelf = Shelf::default();
         self.vault().clear()
     }
 }

@@ -222,13 +222,15 @@ impl Open<'_> {
         Ok(())
     }
 
-    /// Removes what is no longer needed; the state that says so must be on disk.
-    pub(crate) fn sweep(&mut self) -> Result<(), Error> {
+    /// Removes what is no longer needed; the state that says so must be on disk. Says whether there was
+    /// anything.
+    pub(crate) fn sweep(&mut self) -> Result<bool, Error> {
         let mark = self.mark();
+        let any = !self.vault.stale.is_empty();
         for name in self.vault.stale.drain(..) {
             self.repo.drop_pack(&name, &mark)?;
         }
-        Ok(())
+        Ok(any)
     }
 
     /// Marks as stale the packs that a process left which died before its state was written.
@@ -252,21 +254,48 @@ fn file(name: &str, id: Oid) -> TreeEntry {
 }
 
 mod hex_list {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use std::fmt;
+
+    use serde::{
+        Deserializer, Serializer,
+        de::{Error, SeqAccess, Visitor},
+    };
 
     use crate::model::Oid;
 
+    /// One text for all: a pack may hold thousands.
     pub(super) fn serialize<S: Serializer>(ids: &[Oid], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(ids.iter().map(Oid::to_hex))
+        let texts: Vec<String> = ids.iter().map(Oid::to_hex).collect();
+        serializer.serialize_str(&texts.join(" "))
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Vec<Oid>, D::Error> {
-        let texts = Vec::<String>::deserialize(deserializer)?;
-        texts
-            .iter()
-            .map(|text| text.parse().map_err(D::Error::custom))
-            .collect()
+        deserializer.deserialize_any(Form)
+    }
+
+    struct Form;
+
+    impl<'de> Visitor<'de> for Form {
+        type Value = Vec<Oid>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("object ids")
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<Vec<Oid>, E> {
+            let ids = text.split_ascii_whitespace();
+            ids.map(|id| id.parse().map_err(E::custom)).collect()
+        }
+
+        /// The form of before.
+        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Vec<Oid>, A::Error> {
+            let mut ids = Vec::new();
+            while let Some(text) = seq.next_element::<String>()? {
+                ids.push(text.parse().map_err(A::Error::custom)?);
+            }
+            Ok(ids)
+        }
     }
 }

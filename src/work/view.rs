@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::state::{Call, Dirty, Others, Phase, State, Verdict, Whose};
+use super::state::{Call, Dirty, Others, Phase, State, Whose};
 use crate::model::RepoPath;
 
 /// Whose the dirty paths are.
@@ -86,7 +86,7 @@ impl State {
                 work.uncommitted.push(path.clone());
             }
             match self.whose(path, content) {
-                Whose::Mine | Whose::Clean => {
+                Whose::Mine | Whose::Carried | Whose::Clean => {
                     work.mine.push(path.clone());
                     let claim = trail.and_then(|trail| trail.claim.as_ref());
                     if let Some(agent) = claim.and_then(|claim| claim.agent.clone()) {
@@ -149,9 +149,7 @@ impl Call {
                 view.restored.clone_from(restored);
                 view.restored.sort();
                 view.changed = changes.iter().map(|change| change.path.clone()).collect();
-                let left = changes
-                    .iter()
-                    .filter(|change| change.verdict != Verdict::Clean);
+                let left = changes.iter().filter(|change| change.is_written());
                 view.written = left.map(|change| change.path.clone()).collect();
             }
         }

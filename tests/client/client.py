@@ -76,6 +76,19 @@ class Machine:
         done = subprocess.run(["sh", "-c", script], cwd=self.repo, env=self.env(**env), capture_output=True, text=True)
         return done.stdout + done.stderr
 
+    def say(self, process, prompts, answers, timeout):
+        """Gives the client one prompt after the other, each when the one before has its result."""
+        limit = time.monotonic() + timeout
+        for number, text in enumerate(prompts):
+            process.stdin.write(json.dumps({"type": "user", "message": {"role": "user", "content": text}}) + "\n")
+            process.stdin.flush()
+            while open(answers).read().count('"type":"result"') <= number and process.poll() is None:
+                if time.monotonic() > limit:
+                    break
+                time.sleep(0.02)
+        if prompts:
+            process.stdin.close()
+
     def claude(self, *args, cwd=None):
         """Runs the client's own commands."""
         done = subprocess.run([executable(), *args], cwd=cwd or self.repo, env=self.env(ANTHROPIC_BASE_URL="http://127.0.0.1:9"),
@@ -83,7 +96,7 @@ class Machine:
         return done.returncode, done.stdout + done.stderr
 
     def session(self, lanes, prompt="go", plugin=None, args=(), env=None, timeout=120):
-        """Runs one headless session against a scripted model."""
+        """Runs one headless session against a scripted model; each of several prompts when the one before is answered."""
         out = tempfile.mkdtemp(dir=self.dir)
         script, port_file = os.path.join(out, "script.json"), os.path.join(out, "port")
         json.dump({"lanes": lanes}, open(script, "w"))
@@ -94,14 +107,18 @@ class Machine:
                 if api.poll() is not None:
                     raise RuntimeError("the scripted model could not start")
                 time.sleep(0.02)
-            command = [executable(), "-p", prompt, "--output-format", "stream-json", "--verbose", "--include-hook-events",
+            prompts = [] if isinstance(prompt, str) else prompt
+            said = ["--input-format", "stream-json"] if prompts else [prompt]
+            command = [executable(), "-p", *said, "--output-format", "stream-json", "--verbose", "--include-hook-events",
                        "--permission-mode", "bypassPermissions"]
             command += (["--plugin-dir", plugin] if plugin else []) + list(args)
             base = f"http://127.0.0.1:{open(port_file).read()}"
             with open(os.path.join(out, "stdout"), "w") as stdout, open(os.path.join(out, "stderr"), "w") as stderr:
-                process = subprocess.Popen(command, cwd=self.repo, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr,
+                process = subprocess.Popen(command, cwd=self.repo, stdout=stdout, stderr=stderr, text=True,
+                                           stdin=subprocess.PIPE if prompts else subprocess.DEVNULL,
                                            env=self.env(ANTHROPIC_BASE_URL=base, **(env or {})))
                 try:
+                    self.say(process, prompts, stdout.name, timeout)
                     code = process.wait(timeout)
                 except subprocess.TimeoutExpired:
                     process.send_signal(signal.SIGTERM)

@@ -4,8 +4,11 @@ import sys
 
 import client
 import commands
+import evidence
 import gate
 import install
+import policy
+import work
 import workflows
 
 
@@ -18,8 +21,8 @@ def main(argv):
     client.alone(argv)
     wanted = argv[1:]
     failed = 0
-    for module in (install, commands, gate, workflows):
-        for name, case in vars(module).items():
+    for module in (install, commands, gate, evidence, policy, work, workflows):
+        for name, case in list(vars(module).items()):
             if not name.startswith("test_") or (wanted and name not in wanted):
                 continue
             try:

@@ -255,6 +255,126 @@ fn hooks_that_husky_hides_are_named_until_husky_calls_us() {
     }
 }
 
+fn hook(repo: &Repo, name: &str) -> std::path::PathBuf {
+    repo.path().join(".git/hooks").join(name)
+}
+
+/// A hook that is there and reaches nobody is as good as none; each is run to see.
+#[test]
+fn a_hook_that_does_not_reach_us_is_named() {
+    let repo = started(&[]);
+    is_well(&repo);
+    let path = hook(&repo, "post-commit");
+    let shim = fs::read_to_string(&path).unwrap();
+    for (text, what) in [
+        (shim.replace("#!/bin/sh", "#!/bin/sh\nexit 0"), "it ends in line 2 before"),
+        (
+            format!("#!/bin/sh\nexec other \"$@\"\n{shim}"),
+            "it ends in line 2 before",
+        ),
+        (
+            "#!/no/such/shell\n# git-operator begin\ngit-operator git-hook post-commit\n# git-operator end\n"
+                .to_owned(),
+            "our lines are those of another version",
+        ),
+    ] {
+        executable(&path, &text);
+        finds(&repo, &format!("hook post-commit in '{}': {what}", path.parent().unwrap().display()));
+    }
+    executable(&path, &shim);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    finds(&repo, "it is not executable: git passes it by");
+    let fixed = repo.operator(["doctor", "--fix"]).run();
+    assert!(
+        fixed.stdout.contains("fixed: hook post-commit"),
+        "{}",
+        fixed.stdout
+    );
+    is_well(&repo);
+}
+
+#[test]
+fn a_hook_of_somebody_else_is_not_run_by_a_probe_but_our_lines_in_it_are() {
+    let repo = Repo::new();
+    repo.commit("a");
+    let seen = repo.dir().join("seen");
+    let own = format!("#!/bin/sh -eu\necho ran >> '{}'\n", seen.display());
+    for name in ["post-commit", "post-rewrite", "post-merge"] {
+        executable(&hook(&repo, name), &own);
+    }
+    assert_eq!(repo.operator(["start"]).run().code, 0);
+    is_well(&repo);
+    assert!(!seen.exists());
+    repo.commit("b");
+    assert_eq!(fs::read_to_string(&seen).unwrap(), "ran\n");
+    // Another interpreter was put above our lines; it is not there, or cannot read them.
+    let path = hook(&repo, "post-commit");
+    let ours = fs::read_to_string(&path).unwrap();
+    for (interpreter, what) in [
+        ("#!/no/such/shell", "it cannot be run: No such file"),
+        ("#!/bin/sh\r", "it cannot be run: No such file"),
+        ("#!/bin/false", "it fails: it ended with code 1"),
+        ("#!/bin/cat", "it ran and did not reach git-operator"),
+    ] {
+        executable(&path, &ours.replacen("#!/bin/sh -eu", interpreter, 1));
+        finds(&repo, what);
+    }
+    executable(&path, &ours);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    // What somebody switched off is not switched on for them.
+    repo.operator(["doctor", "--fix"]).run();
+    finds(&repo, "it is not executable: git passes it by");
+}
+
+#[test]
+fn a_hook_that_finds_another_program_or_none_is_named() {
+    let repo = started(&[]);
+    let bin = repo.dir().join("bin");
+    let with = |first: &Path| {
+        let path = crate::support::path_variable();
+        let dirs = std::iter::once(first.to_owned()).chain(std::env::split_paths(&path));
+        std::env::join_paths(dirs).unwrap()
+    };
+    for (text, what) in [
+        (
+            "echo git-operator 0.0.1 hears $2",
+            "it calls git-operator 0.0.1, and this is",
+        ),
+        ("exit 0", "it ran and did not reach git-operator"),
+    ] {
+        executable(&bin.join("git-operator"), &format!("#!/bin/sh\n{text}\n"));
+        let output = repo.operator(["doctor"]).env("PATH", with(&bin)).run();
+        assert_eq!(output.code, 1);
+        let hooks = "hooks post-checkout, post-commit, post-merge, post-rewrite in";
+        assert!(
+            output.stdout.contains(hooks)
+                || output.stdout.contains("hooks post-commit, post-rewrite"),
+            "{}",
+            output.stdout
+        );
+        assert!(output.stdout.contains(what), "{}", output.stdout);
+    }
+    let git = repo.dir().join("git-only");
+    fs::create_dir_all(&git).unwrap();
+    let found = String::from_utf8(
+        std::process::Command::new("sh")
+            .args(["-c", "command -v git"])
+            .output()
+            .unwrap()
+            .stdout,
+    )
+    .unwrap();
+    std::os::unix::fs::symlink(found.trim(), git.join("git")).unwrap();
+    let output = repo.operator(["doctor"]).env("PATH", &git).run();
+    assert!(
+        output
+            .stdout
+            .contains("it ran and did not reach git-operator: is that on the PATH?"),
+        "{}",
+        output.stdout
+    );
+}
+
 #[test]
 fn a_hook_manager_with_a_file_of_its_own_is_asked_what_it_runs() {
     for file in ["lefthook.yml", ".pre-commit-config.yaml"] {
@@ -443,14 +563,130 @@ fn a_newer_git_gets_its_hooks_by_configuration() {
     }
     assert!(!found.contains("pre-push"), "{found}");
     assert!(!repo.path().join(".git/hooks/post-commit").exists());
-    let well = repo.operator(["doctor"]).env("PATH", &with).run();
-    assert_eq!((well.code, well.stdout.as_str()), (0, "all is well\n"));
+    let well = || repo.operator(["doctor"]).env("PATH", &with).run();
+    assert_eq!((well().code, well().stdout.as_str()), (0, "all is well\n"));
+    for (key, value, what) in [
+        (
+            "hook.git-operator-post-commit.enabled",
+            "false",
+            "enabled switches it off",
+        ),
+        (
+            "hook.post-merge.enabled",
+            "false",
+            "enabled switches it off",
+        ),
+        (
+            "hook.git-operator-post-commit.command",
+            "true",
+            "its settings are not those of start",
+        ),
+        (
+            "hook.git-operator-post-commit.event",
+            "pre-commit",
+            "its settings are not those of start",
+        ),
+    ] {
+        let before = repo.try_git(["config", key]).stdout;
+        repo.git(["config", key, value]);
+        let found = well();
+        assert!(
+            found.code == 1 && found.stdout.contains(what),
+            "{key}: {}",
+            found.stdout
+        );
+        repo.git(["config", "--unset-all", key]);
+        if !before.is_empty() {
+            repo.git(["config", key, String::from_utf8(before).unwrap().trim()]);
+        }
+    }
+    assert_eq!(well().stdout, "all is well\n");
     repo.operator(["uninstall"]).env("PATH", &with).run();
     let settings = |text: &str| -> Vec<String> {
         let lines = text.lines().filter(|line| line.starts_with('\t'));
         lines.map(str::to_owned).collect()
     };
     assert_eq!(settings(&repo.read(".git/config")), settings(&before));
+}
+
+/// overcommit links one Ruby program to every hook; hk execs its own; prek keeps TOML.
+#[test]
+fn what_overcommit_hk_and_prek_run_is_read_and_none_of_it_is_run() {
+    let names = ["post-commit", "post-rewrite", "post-merge", "post-checkout"];
+    let camel = |name: &str| {
+        name.replace("post-c", "PostC")
+            .replace("post-r", "PostR")
+            .replace("post-m", "PostM")
+    };
+    let overcommit = |name: &str| {
+        format!(
+            "{}:\n  GitOperator:\n    enabled: true\n    command: ['git-operator', 'git-hook', '{name}']\n",
+            camel(name)
+        )
+    };
+    let hk = |name: &str| {
+        format!(
+            "  [\"{name}\"] {{\n    steps {{ [\"o\"] {{ check = \"git-operator git-hook {name}\" }} }}\n  }}\n"
+        )
+    };
+    let prek = |name: &str| {
+        format!(
+            "[[repos.hooks]]\nid = \"{name}\"\nentry = \"git-operator git-hook {name}\"\nstages = [\"{name}\"]\n"
+        )
+    };
+    type Entry<'a> = &'a dyn Fn(&str) -> String;
+    let managers: [(&str, &str, Entry<'_>); 3] = [
+        (
+            ".overcommit.yml",
+            "#!/usr/bin/env ruby\nputs 1; File.write('ran', '')\n",
+            &overcommit,
+        ),
+        (
+            "hk.pkl",
+            "#!/bin/sh\ntouch ran\ntest \"${HK:-1}\" = \"0\" || exec hk run x \"$@\"\n",
+            &hk,
+        ),
+        (
+            "prek.toml",
+            "#!/bin/sh\ntouch ran\nexec prek hook-impl\n",
+            &prek,
+        ),
+    ];
+    for (file, program, entry) in managers {
+        let repo = Repo::new();
+        repo.commit("a");
+        repo.write(file, "# git-operator git-hook post-commit\n");
+        for name in names {
+            executable(&hook(&repo, name), program);
+        }
+        let output = repo.operator(["start"]).run();
+        assert!(
+            output
+                .stderr
+                .contains(&format!("hooks are managed by {file}")),
+            "{}",
+            output.stderr
+        );
+        assert_eq!(
+            fs::read_to_string(hook(&repo, "post-commit")).unwrap(),
+            program
+        );
+        finds(
+            &repo,
+            "the hooks post-commit, post-rewrite, post-merge, post-checkout in",
+        );
+        repo.write(file, names.map(entry).concat());
+        is_well(&repo);
+        repo.write(
+            file,
+            names[1..]
+                .iter()
+                .map(|name| entry(name))
+                .collect::<String>(),
+        );
+        finds(&repo, "the hooks post-commit in");
+        assert!(!repo.path().join("ran").exists(), "{file}");
+    }
 }
 
 #[test]
@@ -499,4 +735,41 @@ fn a_lost_task_file_is_named_and_made_anew() {
         assert_eq!(fs::read_to_string(&file).unwrap(), text);
         is_well(&repo);
     }
+}
+
+/// What a writer could not do in time is recorded all the same; the next writer, or `--fix`, does it.
+#[test]
+fn records_that_wait_for_their_ref_or_their_files_are_named_and_finished() {
+    let repo = started(&[]);
+    verdict(&repo, "t0");
+    is_well(&repo);
+    let ref_lock = repo.path().join(".git/refs/operator/ledger.lock");
+    fs::write(&ref_lock, "somebody else").unwrap();
+    let output = repo.operator(["task", "t1", "--owner", "S1"]).run();
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    finds(
+        &repo,
+        "records wait in the journal: 'refs/operator/ledger' lacks them",
+    );
+    fs::remove_file(&ref_lock).unwrap();
+    let fixed = repo.operator(["doctor", "--fix"]).run();
+    assert!(
+        fixed.stdout.contains("fixed: records wait in the journal"),
+        "{}",
+        fixed.stdout
+    );
+    is_well(&repo);
+    let tasks = repo.path().join(".git/operator/tasks");
+    let kept = repo.dir().join("tasks");
+    fs::rename(&tasks, &kept).unwrap();
+    fs::write(&tasks, "in the way").unwrap();
+    repo.operator(["decide", "DECISION", "d", "--why", "w"])
+        .run();
+    repo.operator(["task", "t2", "--owner", "S1"]).run();
+    let found = doctor(&repo);
+    assert_ne!(found.code, 0, "{}{}", found.stdout, found.stderr);
+    fs::remove_file(&tasks).unwrap();
+    fs::rename(&kept, &tasks).unwrap();
+    repo.operator(["doctor", "--fix"]).run();
+    is_well(&repo);
 }

@@ -13,44 +13,36 @@ use git_operator::{
     store::Store,
 };
 
-use crate::support::Repo;
+use crate::support::{Repo, Site};
 
-struct Site {
+/// A repository with its ledger and gate.
+struct Scene {
     repo: Repo,
-    store: Store,
-    clock: Clock,
-    place: Place,
+    site: Site,
 }
 
-fn site() -> Site {
+impl std::ops::Deref for Scene {
+    type Target = Site;
+
+    fn deref(&self) -> &Site {
+        &self.site
+    }
+}
+
+fn site() -> Scene {
     let repo = Repo::new();
     repo.commit("a");
     open_site(repo)
 }
 
-fn open_site(repo: Repo) -> Site {
-    let env = Env::new(repo.env());
-    let location = locate(repo.path(), &env).unwrap().unwrap();
-    let store = Store::open(git::Repo::open(&location, &env).unwrap());
-    let clock = Clock::new(&env).unwrap();
-    Site {
-        place: Place::of(&location),
-        store,
-        clock,
+fn open_site(repo: Repo) -> Scene {
+    Scene {
+        site: Site::of(&repo),
         repo,
     }
 }
 
-impl Site {
-    fn gate(&self) -> Gate<'_> {
-        Gate {
-            store: &self.store,
-            clock: &self.clock,
-            place: &self.place,
-            session: None,
-        }
-    }
-
+impl Scene {
     fn open(&self, task: &str, owner: &str) {
         assert!(matches!(
             gate::open(&self.gate(), &id(task), Some(&sid(owner))),
@@ -79,22 +71,7 @@ fn verdict(task: &str, outcome: Outcome, owner: Option<&str>, bytes: &[u8]) -> N
         task: id(task),
         criterion: Criterion::new("c").unwrap(),
         owner: owner.map(sid),
-        verdict: Verdict {
-            outcome,
-            class: Class::Asserted,
-            evidence: Evidence::of(b""),
-            stamp: Stamp::NoCommit,
-            head: None,
-            subject: None,
-            delta: None,
-            change: None,
-            taints: Vec::new(),
-            repo: None,
-            run: None,
-            definition: None,
-            of: None,
-            import: None,
-        },
+        verdict: Verdict::new(outcome, Class::Asserted, Evidence::of(b""), Stamp::NoCommit),
         bytes: bytes.to_vec(),
         blobs: Vec::new(),
         secrets: Secrets::Refuse,
@@ -360,6 +337,10 @@ fn adoption_is_all_or_nothing() {
         (site.mine("S1").len(), site.mine("S2")),
         (0, vec!["t1".to_owned()])
     );
+    // One named twice is taken over once, from whom it was.
+    let twice = gate::adopt(&site.gate(), &[id("t1"), id("t1")], &sid("S3")).unwrap();
+    assert_eq!(twice.len(), 1);
+    assert_eq!(twice[0].from, Some(sid("S2")));
 }
 
 #[test]

@@ -118,6 +118,28 @@ fn a_commit_of_what_was_tested_is_noted_by_its_tree() {
 }
 
 #[test]
+fn of_many_verdicts_on_one_tree_those_that_were_taken_back_are_not_noted() {
+    let repo = site();
+    let ids: Vec<String> = (0..20)
+        .map(|number| verdict(&repo, &format!("t{number}"), None))
+        .collect();
+    for id in &ids[3..5] {
+        let retract = ["retract", &id[10..], "--why", "wrong", "--owner", "S1"];
+        assert_eq!(repo.operator(retract).run().code, 0);
+    }
+    repo.git(["commit", "-q", "--allow-empty", "-m", "the same tree"]);
+    let noted = note(&repo, "HEAD");
+    for (number, id) in ids.iter().enumerate() {
+        let line = format!("{id} PASS tree t{number}\n");
+        assert_eq!(
+            noted.contains(&line),
+            !(3..5).contains(&number),
+            "{number}: {noted}"
+        );
+    }
+}
+
+#[test]
 fn a_verdict_on_a_clean_commit_is_noted_at_the_next_one() {
     let repo = site();
     let id = verdict(&repo, "t1", None);
@@ -171,6 +193,27 @@ fn an_amended_message_keeps_the_tree_and_an_amended_file_does_not() {
             ("amend", reworded, repo.head(), false)
         ]
     );
+}
+
+/// With `notes.rewriteRef` git copies notes before it tells a hook: a test that never ran.
+#[test]
+fn a_note_that_git_copies_to_another_source_goes_again() {
+    let repo = site();
+    repo.git(["config", "notes.rewriteRef", "refs/notes/*"]);
+    let id = verdict(&repo, "t1", None);
+    repo.operator(["gc", "--notes"]).run();
+    repo.git(["notes", "--ref=operator", "append", "-m", "mine", "HEAD"]);
+    let old = repo.head();
+    repo.write("a", "changed\n");
+    repo.git(["commit", "-q", "-a", "--amend", "-m", "changed"]);
+    assert_eq!(note(&repo, "HEAD"), "mine\n");
+    assert_eq!(note(&repo, &old), format!("{id} PASS exact t1\nmine\n"));
+    // Where no hook ran, a collection looks at every note.
+    repo.git(["notes", "--ref=operator", "copy", "-f", &old, "HEAD"]);
+    assert!(note(&repo, "HEAD").contains(&id));
+    repo.operator(["gc", "--notes"]).run();
+    assert_eq!(note(&repo, "HEAD"), "mine\n");
+    assert_eq!(note(&repo, &old), format!("{id} PASS exact t1\nmine\n"));
 }
 
 #[test]
@@ -403,6 +446,40 @@ fn a_checkout_and_a_merge_move_the_ref_to_what_was_promised() {
             "{name}"
         );
     }
+}
+
+/// What a branch of somebody else brought is named after the merge, and by no checkout.
+#[test]
+fn rows_that_a_merge_brought_and_no_record_backs_are_named_once() {
+    let repo = site();
+    repo.operator(["start", "--hooks", "file"]).run();
+    verdict(&repo, "t1", None);
+    repo.operator(["render"]).run();
+    repo.git(["add", "-f", ".operator"]);
+    repo.commit_staged("views");
+    repo.branch("x");
+    let text = repo.read(".operator/VERDICTS.md");
+    repo.write(
+        ".operator/VERDICTS.md",
+        text + "| t8 | c | e @1234567 | PASS |\n| t9 | c | e @1234567 | PASS |\n",
+    );
+    repo.git(["commit", "-qam", "theirs"]);
+    repo.checkout("main");
+    repo.commit("b");
+    repo.tick();
+    let merged = repo.try_git(["merge", "-q", "-m", "m", "x"]);
+    let said = String::from_utf8(merged.stderr).unwrap();
+    assert_eq!(
+        said,
+        "hint: '.operator/VERDICTS.md' has 2 lines that the ledger has otherwise: git operator reconcile\n"
+    );
+    for branch in ["x", "main"] {
+        let output = repo.try_git(["checkout", "-q", branch]);
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), "", "{branch}");
+    }
+    let output = repo.operator(["reconcile"]).run();
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    repo.operator(["git-hook", "post-merge", "0"]).check();
 }
 
 #[test]

@@ -1,33 +1,35 @@
 //! The six sections, from what the ledger of a real repository knows.
 
 use git_operator::{
-    gate::{self, Gate, NewDecision, NewDefer, NewVerdict, Place, Secrets, Who},
-    git::{self, Clock, Env, files::Tree, locate},
+    gate::{self, NewDecision, NewDefer, NewVerdict, Secrets, Who},
+    git::files::Tree,
     model::{
         Class, Criterion, DecisionKind, Evidence, Outcome, Owner, Stamp, TaskId, Text, Verdict,
     },
-    store::Store,
 };
 
-use crate::support::Repo;
+use crate::support::{Repo, Site};
 
-struct Site {
+/// A started repository with its ledger and gate.
+struct Scene {
     repo: Repo,
-    store: Store,
-    clock: Clock,
-    place: Place,
+    site: Site,
 }
 
-fn site() -> Site {
+impl std::ops::Deref for Scene {
+    type Target = Site;
+
+    fn deref(&self) -> &Site {
+        &self.site
+    }
+}
+
+fn site() -> Scene {
     let repo = Repo::new();
     repo.commit("a");
     std::fs::create_dir(repo.path().join(".operator")).unwrap();
-    let env = Env::new(repo.env());
-    let location = locate(repo.path(), &env).unwrap().unwrap();
-    Site {
-        store: Store::open(git::Repo::open(&location, &env).unwrap()),
-        clock: Clock::new(&env).unwrap(),
-        place: Place::of(&location),
+    Scene {
+        site: Site::of(&repo),
         repo,
     }
 }
@@ -36,16 +38,7 @@ fn sid() -> Owner {
     Owner::new("S1").unwrap()
 }
 
-impl Site {
-    fn gate(&self) -> Gate<'_> {
-        Gate {
-            store: &self.store,
-            clock: &self.clock,
-            place: &self.place,
-            session: None,
-        }
-    }
-
+impl Scene {
     fn open(&self, task: &str) {
         gate::open(&self.gate(), &TaskId::new(task).unwrap(), Some(&sid())).unwrap();
     }

@@ -171,6 +171,13 @@ fn what_cannot_be_read_or_is_no_view_loses_neither_side() {
             String::from_utf8_lossy(&fs::read(repo.path().join("A")).unwrap()).into_owned(),
         )
     };
+    repo.operator(["merge-driver", "O", "A", "B", "V.md"])
+        .stderr(
+            "error: cannot merge 'V.md': it holds a NUL byte and is no text; both versions stand in it\n",
+        )
+        .exit(1)
+        .check();
+    repo.write("A", "not a ledger\0");
     let (code, text) = run(["merge-driver", "O", "A", "B", "V.md"]);
     assert_eq!(code, 1);
     assert!(

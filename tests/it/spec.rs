@@ -1,45 +1,37 @@
 //! Specs from template to approval, on a real repository.
 
 use git_operator::{
-    gate::{Gate, Place},
-    git::{self, Clock, Env, files::Tree, locate},
+    gate::Gate,
+    git::files::Tree,
     model::{Body, Decision, DecisionKind, Owner, Stamp, TreeState, spec::Slug},
     setup::spec::{self, Made, Standing},
-    store::Store,
 };
 
-use crate::support::Repo;
+use crate::support::{Repo, Site};
 
-struct Site {
+/// A started repository with its ledger, its gate and a session.
+struct Scene {
     repo: Repo,
-    store: Store,
-    clock: Clock,
-    place: Place,
+    site: Site,
     session: Owner,
 }
 
-fn site() -> Site {
+fn site() -> Scene {
     let repo = Repo::new();
     repo.commit("a");
     std::fs::create_dir(repo.path().join(".operator")).unwrap();
-    let env = Env::new(repo.env());
-    let location = locate(repo.path(), &env).unwrap().unwrap();
-    Site {
-        store: Store::open(git::Repo::open(&location, &env).unwrap()),
-        clock: Clock::new(&env).unwrap(),
-        place: Place::of(&location),
+    Scene {
+        site: Site::of(&repo),
         session: Owner::new("S1").unwrap(),
         repo,
     }
 }
 
-impl Site {
+impl Scene {
     fn gate(&self) -> Gate<'_> {
         Gate {
-            store: &self.store,
-            clock: &self.clock,
-            place: &self.place,
             session: Some(&self.session),
+            ..self.site.gate()
         }
     }
 
@@ -48,7 +40,7 @@ impl Site {
     }
 
     fn check(&self) -> Standing {
-        spec::check(&self.tree(), &slug(), &self.store.load().unwrap()).unwrap()
+        spec::check(&self.tree(), &slug(), &self.site.store.load().unwrap()).unwrap()
     }
 
     fn approve(&self) -> Result<spec::Approval, spec::Error> {
@@ -62,7 +54,7 @@ impl Site {
     fn records(&self) -> (Vec<Decision>, Vec<String>) {
         let mut approvals = Vec::new();
         let mut bars = Vec::new();
-        for record in self.store.load().unwrap().iter() {
+        for record in self.site.store.load().unwrap().iter() {
             match &record.body {
                 Body::Decision(decision) => approvals.push(decision.clone()),
                 Body::Bar(bar) => bars.push(bar.text.clone()),

@@ -1,6 +1,6 @@
 //! Ledgers that travel: clones, a bare repository between them, and what may go wrong on the way.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{collections::BTreeSet, os::unix::fs::PermissionsExt as _, path::Path, time::Duration};
 
 use git_operator::{
     git::{self, Clock, Env, locate},
@@ -49,6 +49,7 @@ fn try_exchange(repo: &Repo) -> Result<Report, git_operator::sync::Error> {
         evidence: true,
         limits: Limits::USUAL,
         prompts: false,
+        patience: Request::PATIENCE,
     };
     sync(&store(repo), &clock(repo), &request)
 }
@@ -99,9 +100,15 @@ fn two_clones_end_on_one_tip_with_every_record() {
     let two = clone(&hub, "two");
     note(&one, "a");
     note(&two, "b");
-    assert_eq!(exchange(&one).pushed, Pushed::New);
+    assert_eq!(
+        exchange(&one).pushed,
+        Pushed::New(vec!["refs/operator/ledger".to_owned()])
+    );
     let report = exchange(&two);
-    assert_eq!((report.received, report.pushed), (1, Pushed::New));
+    assert_eq!(
+        (report.received, report.pushed),
+        (1, Pushed::New(vec!["refs/operator/ledger".to_owned()]))
+    );
     assert_eq!(exchange(&one).received, 1);
     assert_eq!(whats(&one), set(&["a", "b"]));
     assert_eq!((tip(&one), tip(&two)), (tip(&hub), tip(&hub)));
@@ -146,6 +153,7 @@ fn sync_alone(path: &Path, env: Vec<(std::ffi::OsString, std::ffi::OsString)>) {
         evidence: false,
         limits: Limits::USUAL,
         prompts: false,
+        patience: Request::PATIENCE,
     };
     sync(&store, &Clock::new(&env).unwrap(), &request).unwrap();
 }
@@ -206,6 +214,34 @@ fn several_remotes_are_not_chosen_among_silently() {
     one.git(["config", "operator.remote", "origin"]);
     note(&one, "a");
     assert_eq!(exchange(&one).remote, "origin");
+}
+
+#[test]
+fn remotes_whose_refs_would_mix_are_refused() {
+    let (hub, one) = hub();
+    // Newer versions of git refuse to add it themselves.
+    one.git([
+        "config",
+        "remote.origin/fork.url",
+        hub.path().to_str().unwrap(),
+    ]);
+    one.git([
+        "config",
+        "remote.original.url",
+        hub.path().to_str().unwrap(),
+    ]);
+    note(&one, "a");
+    for (name, other) in [("origin", "origin/fork"), ("origin/fork", "origin")] {
+        one.operator(["sync", name])
+            .stderr(format!(
+                "error: cannot sync with '{name}': what it holds would mix with that of the remote '{other}'\n\
+                 hint: git remote rename origin/fork origin-fork\n"
+            ))
+            .exit(1)
+            .check();
+    }
+    assert_eq!(one.git(["for-each-ref", "refs/operator-remotes"]), "");
+    assert_eq!(one.operator(["sync", "original"]).run().code, 0);
 }
 
 #[test]
@@ -288,6 +324,123 @@ fn an_evidence_tree_with_other_things_is_named_and_not_taken() {
             .status
             .success()
     );
+}
+
+/// Servers that take a connection and never say a word.
+#[test]
+fn a_remote_that_never_answers_is_given_up_and_named() {
+    let (_hub, one) = hub();
+    note(&one, "a");
+    let silent = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let url = format!("git://{}/hub", silent.local_addr().unwrap());
+    one.git(["remote", "set-url", "origin", &url]);
+    let request = Request {
+        remote: None,
+        evidence: false,
+        limits: Limits::USUAL,
+        prompts: false,
+        patience: Duration::from_millis(200),
+    };
+    let error = sync(&store(&one), &clock(&one), &request).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "cannot fetch from 'origin': it was not done within 200ms"
+    );
+    assert_eq!(whats(&one), set(&["a"]));
+}
+
+/// A fetch that breaks off leaves a pack of its own size behind, which git keeps for two weeks.
+#[test]
+fn what_fetches_that_died_left_behind_does_not_grow() {
+    let (_hub, one) = hub();
+    note(&one, "a");
+    let packs = one.path().join(".git/objects/pack");
+    for number in 0..10 {
+        let path = packs.join(format!("tmp_pack_{number:06}"));
+        let file = std::fs::File::create(path).unwrap();
+        let made = file.metadata().unwrap().modified().unwrap();
+        file.set_modified(made - Duration::from_secs(25 * 3_600))
+            .unwrap();
+    }
+    std::fs::write(packs.join("tmp_pack_living"), "").unwrap();
+    exchange(&one);
+    let left = std::fs::read_dir(&packs).unwrap();
+    let left: Vec<String> = left
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with("tmp_"))
+        .collect();
+    assert_eq!(left, ["tmp_pack_living"]);
+}
+
+/// What git says decides whether a push is tried again.
+#[test]
+fn git_speaks_one_language_in_a_transfer() {
+    let (_hub, one) = hub();
+    note(&one, "a");
+    let ssh = one.dir().join("ssh");
+    let said = one.dir().join("said");
+    std::fs::write(
+        &ssh,
+        format!(
+            "#!/bin/sh\necho \"$LC_ALL\" > '{}'\nexit 1\n",
+            said.display()
+        ),
+    )
+    .unwrap();
+    std::fs::set_permissions(&ssh, std::fs::Permissions::from_mode(0o755)).unwrap();
+    one.git(["config", "core.sshCommand", ssh.to_str().unwrap()]);
+    one.git(["remote", "set-url", "origin", "ssh://nobody@localhost/hub"]);
+    one.operator(["sync"]).env("LC_ALL", "de_DE.UTF-8").run();
+    assert_eq!(std::fs::read_to_string(said).unwrap(), "C\n");
+}
+
+/// A remote that says no says it once, and its reason is told.
+#[test]
+fn a_push_that_is_declined_is_not_tried_again() {
+    let (hub, one) = hub();
+    note(&one, "a");
+    let asked = hub.dir().join("asked");
+    let hook = hub.path().join("hooks/pre-receive");
+    std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    let script = format!(
+        "#!/bin/sh\necho >> '{}'\necho only branches here >&2\nexit 1\n",
+        asked.display()
+    );
+    std::fs::write(&hook, script).unwrap();
+    std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+    one.operator(["sync"])
+        .stderr("error: cannot push to 'origin': pre-receive hook declined: only branches here\n")
+        .exit(128)
+        .check();
+    assert_eq!(std::fs::read_to_string(asked).unwrap(), "\n");
+    std::fs::remove_file(hook).unwrap();
+    hub.git(["update-ref", "refs/operator/ledger/x", "HEAD"]);
+    let error = try_exchange(&one).unwrap_err().to_string();
+    assert!(error.contains("'refs/operator/ledger/x' exists"), "{error}");
+}
+
+/// The reader of a ref that no page of a host shows is told where it went.
+#[test]
+fn a_sync_says_which_refs_it_moved() {
+    let (_hub, one) = hub();
+    note(&one, "a");
+    let said = "synced with origin: 0 new here, pushed refs/operator/ledger";
+    one.operator(["sync"])
+        .stdout(format!("{said} (new there; no host shows it)\n"))
+        .check();
+    note(&one, "b");
+    one.operator(["sync"]).stdout(format!("{said}\n")).check();
+}
+
+#[test]
+fn a_remote_whose_name_looks_like_an_option_is_a_remote() {
+    let (hub, one) = hub();
+    note(&one, "a");
+    let url = hub.path().to_str().unwrap();
+    one.git(["config", "remote.--all.url", url]);
+    let output = one.operator(["sync", "--", "--all"]).run();
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    assert_eq!(tip(&hub), tip(&one));
 }
 
 #[test]

@@ -62,6 +62,40 @@ fn a_verdict_writes_its_row_and_the_next_one_appends() {
 }
 
 #[test]
+fn a_row_that_stands_already_is_not_appended_again() {
+    let repo = project();
+    verdict(&repo, "t0", "ok");
+    verdict(&repo, "t1", "ok");
+    verdict(&repo, "t1", "other");
+    verdict(&repo, "t1", "ok");
+    // Typed before it was recorded; kept by a whole rendering.
+    let typed = own_row(&repo, "t2", "ok");
+    repo.write(VERDICTS, repo.read(VERDICTS) + &typed);
+    verdict(&repo, "t3", "ok");
+    verdict(&repo, "t2", "ok");
+    verdict(&repo, "t4", "ok");
+    let text = repo.read(VERDICTS);
+    for (task, evidence) in [
+        ("t0", "ok"),
+        ("t1", "ok"),
+        ("t1", "other"),
+        ("t2", "ok"),
+        ("t3", "ok"),
+        ("t4", "ok"),
+    ] {
+        let row = own_row(&repo, task, evidence);
+        assert_eq!(text.matches(row.as_str()).count(), 1, "{row}{text}");
+    }
+    for _ in 0..2 {
+        ok(&repo, &["decide", "DEVIATION", "skipped", "--why", "flaky"]);
+    }
+    let decisions = repo.read(DECISIONS);
+    assert_eq!(decisions.matches("skipped").count(), 1, "{decisions}");
+    ok(&repo, &["reconcile"]);
+    assert_eq!(ok(&repo, &["render", "--check", "--complete"]), "");
+}
+
+#[test]
 fn no_view_is_written_where_no_project_is() {
     let repo = Repo::new();
     repo.commit("base");
@@ -172,6 +206,132 @@ fn deleted_views_come_back_with_their_blocks_in_place() {
     }
     ok(&repo, &["reconcile"]);
     assert_eq!((repo.read(VERDICTS), repo.read(DECISIONS)), before);
+}
+
+const BAR: &str = "\n## BAR — T-9\n- [ ] one\n";
+
+fn taken_out(repo: &Repo) -> usize {
+    let output = ok(repo, &["reconcile", "--json"]);
+    let of = |line: &str| {
+        let object: serde_json::Value = serde_json::from_str(line).unwrap();
+        usize::try_from(object["taken_out"].as_u64().unwrap()).unwrap()
+    };
+    output.lines().map(of).sum()
+}
+
+fn is_whole(repo: &Repo, text: &str) {
+    assert_eq!(repo.read(VERDICTS), text);
+    assert_eq!(ok(repo, &["reconcile"]), "");
+    assert_eq!(repo.read(VERDICTS), text);
+    fs::remove_file(repo.path().join(VERDICTS)).unwrap();
+    ok(repo, &["reconcile"]);
+    assert_eq!(repo.read(VERDICTS), text);
+}
+
+#[test]
+fn a_block_that_is_deleted_by_hand_stays_out() {
+    let repo = project();
+    verdict(&repo, "t1", "ok");
+    let plain = repo.read(VERDICTS);
+    repo.write(VERDICTS, plain.clone() + BAR);
+    ok(&repo, &["reconcile"]);
+    is_whole(&repo, &(plain.clone() + BAR));
+    repo.write(VERDICTS, &plain);
+    // Nor does a rendering bring it back before.
+    verdict(&repo, "t2", "ok");
+    let two = plain.clone() + &own_row(&repo, "t2", "ok");
+    assert_eq!(repo.read(VERDICTS), two);
+    assert_eq!(ok(&repo, &["render", "-o", "-"]).matches("BAR").count(), 0);
+    assert_eq!(taken_out(&repo), 1);
+    is_whole(&repo, &two);
+    // Typed again, it is captured again.
+    repo.write(VERDICTS, two.clone() + BAR);
+    ok(&repo, &["reconcile"]);
+    is_whole(&repo, &(two + BAR));
+}
+
+#[test]
+fn a_block_whose_first_line_is_edited_stands_once() {
+    let repo = project();
+    verdict(&repo, "t1", "ok");
+    let plain = repo.read(VERDICTS);
+    repo.write(VERDICTS, plain.clone() + BAR);
+    ok(&repo, &["reconcile"]);
+    let edited = plain + &BAR.replace("T-9", "T-10");
+    repo.write(VERDICTS, &edited);
+    ok(&repo, &["reconcile"]);
+    is_whole(&repo, &edited);
+}
+
+#[test]
+fn a_block_deleted_and_committed_stays_out_also_after_a_merge_that_brings_it() {
+    let repo = project();
+    verdict(&repo, "t1", "ok");
+    let plain = repo.read(VERDICTS);
+    repo.write(VERDICTS, plain.clone() + BAR);
+    ok(&repo, &["reconcile"]);
+    repo.git(["add", "-f", ".operator"]);
+    repo.commit_staged("with the block");
+    repo.branch("x");
+    repo.write(VERDICTS, &plain);
+    repo.git(["commit", "-qam", "without"]);
+    repo.checkout("main");
+    ok(&repo, &["reconcile"]);
+    repo.commit("b");
+    repo.merge("x");
+    assert_eq!(taken_out(&repo), 1);
+    is_whole(&repo, &plain);
+}
+
+#[test]
+fn a_block_of_a_file_that_is_cut_short_or_of_another_branch_comes_back() {
+    let repo = project();
+    verdict(&repo, "t1", "ok");
+    let first = own_row(&repo, "t1", "ok");
+    repo.git(["add", "-f", ".operator"]);
+    repo.commit_staged("before the block");
+    verdict(&repo, "t2", "ok");
+    let whole = repo.read(VERDICTS) + BAR;
+    repo.write(VERDICTS, &whole);
+    ok(&repo, &["reconcile"]);
+    for cut in [String::new(), OWN.to_owned(), OWN.to_owned() + &first] {
+        repo.write(VERDICTS, &cut);
+        assert_eq!(taken_out(&repo), 0);
+        assert_eq!(repo.read(VERDICTS), whole, "{cut}");
+    }
+    repo.git(["commit", "-qam", "with the block"]);
+    repo.git(["checkout", "-q", "-b", "old", "HEAD~1"]);
+    assert_eq!(taken_out(&repo), 0);
+    assert_eq!(repo.read(VERDICTS), whole);
+}
+
+/// What one clone took out stays in the file of another until a merge, and does not come back by it.
+#[test]
+fn a_block_taken_out_elsewhere_stays_text_here_and_is_not_captured_anew() {
+    let repo = project();
+    verdict(&repo, "t1", "ok");
+    let plain = repo.read(VERDICTS);
+    repo.write(VERDICTS, plain.clone() + BAR);
+    ok(&repo, &["reconcile"]);
+    repo.git(["add", "-f", ".operator"]);
+    repo.commit_staged("with the block");
+    let bare = repo.dir().join("hub.git");
+    repo.git(["clone", "-q", "--bare", ".", bare.to_str().unwrap()]);
+    repo.git(["remote", "add", "origin", bare.to_str().unwrap()]);
+    ok(&repo, &["sync"]);
+    let other = repo.at(repo.dir().join("other"));
+    repo.git(["clone", "-q", bare.to_str().unwrap(), "../other"]);
+    ok(&other, &["sync"]);
+    ok(&other, &["reconcile"]);
+    repo.write(VERDICTS, &plain);
+    assert_eq!(taken_out(&repo), 1);
+    ok(&repo, &["sync"]);
+    ok(&other, &["sync"]);
+    assert_eq!(ok(&other, &["reconcile"]), "");
+    assert_eq!(other.read(VERDICTS), plain.clone() + BAR);
+    ok(&other, &["sync"]);
+    ok(&repo, &["sync"]);
+    is_whole(&repo, &plain);
 }
 
 #[test]
@@ -469,4 +629,77 @@ fn a_linked_project_directory_is_named_and_nothing_is_written_behind_it() {
     );
     assert_ne!(repo.operator(["render"]).run().code, 0);
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+}
+
+/// `operator.view=off`: no command writes a view, but the two that are called to.
+#[test]
+fn no_view_is_written_where_they_are_switched_off() {
+    let repo = Repo::new();
+    repo.commit("base");
+    repo.git(["config", "operator.view", "off"]);
+    ok(&repo, &["start", "--hooks", "file"]);
+    let views = || [VERDICTS, DECISIONS].map(|view| fs::read(repo.path().join(view)).ok());
+    assert_eq!(views(), [None, None]);
+    verdict(&repo, "t1", "ok");
+    ok(&repo, &["decide", "DECISION", "d", "--why", "w"]);
+    ok(&repo, &["handoff", "--mark", "--owner", "S1"]);
+    repo.git(["add", "-f", ".operator"]);
+    repo.commit_staged("started");
+    let payload = format!(
+        "{{\"session_id\":\"S1\",\"cwd\":{:?},\"hook_event_name\":\"Stop\",\"stop_hook_active\":false}}",
+        repo.path().display().to_string()
+    );
+    let stop = repo.operator(["hook", "Stop"]).stdin(&payload).run();
+    assert_eq!(stop.code, 0, "{}", stop.stderr);
+    repo.branch("x");
+    repo.commit("c");
+    repo.checkout("main");
+    repo.commit("d");
+    repo.merge("x");
+    assert_eq!(views(), [None, None]);
+    assert_eq!(ok(&repo, &["doctor"]), "all is well\n");
+    // What others committed is taken in and stays as it is.
+    let theirs = format!("{HDR}{}\ntheir text", row("t9"));
+    repo.write(VERDICTS, &theirs);
+    ok(&repo, &["start", "--hooks", "file"]);
+    assert_eq!(repo.read(VERDICTS), theirs);
+    assert!(ok(&repo, &["log"]).contains("t9: c"));
+    ok(&repo, &["start", "--hooks", "file"]);
+    assert_eq!(ok(&repo, &["log"]).matches("t9: c").count(), 1);
+    fs::remove_file(repo.path().join(VERDICTS)).unwrap();
+    // Called by name they write, and the file that is there is not kept up.
+    ok(&repo, &["render"]);
+    let written = views();
+    assert!(written.iter().all(Option::is_some));
+    verdict(&repo, "t2", "ok");
+    assert_eq!(views(), written);
+    ok(&repo, &["reconcile"]);
+    assert_ne!(views(), written);
+    repo.git(["config", "operator.view", "auto"]);
+    verdict(&repo, "t3", "ok");
+    assert!(repo.read(VERDICTS).contains("| t3 |"));
+    assert_eq!(ok(&repo, &["render", "--check", "--complete"]), "");
+}
+
+#[test]
+fn a_view_somebody_else_keeps_stays_as_it_is_where_they_are_switched_off() {
+    let repo = project();
+    repo.git(["config", "operator.view", "off"]);
+    let own = format!("{HDR}{}\ntheir text", row("t9"));
+    repo.write(VERDICTS, &own);
+    repo.operator(["start", "--hooks", "none"]).run();
+    verdict(&repo, "t1", "ok");
+    assert_eq!(repo.read(VERDICTS), own);
+}
+
+/// The first line of a block may be blank; a list of records shows what it says.
+#[test]
+fn a_block_is_listed_by_its_first_line_of_text() {
+    let repo = project();
+    verdict(&repo, "t1", "ok");
+    let text = repo.read(VERDICTS);
+    repo.write(VERDICTS, format!("{text}\n## BAR\n- keep me\n"));
+    ok(&repo, &["reconcile"]);
+    let log = ok(&repo, &["log", "--kind", "bar", "--format", "%s"]);
+    assert_eq!(log, "## BAR\n");
 }

@@ -1,12 +1,13 @@
-use std::collections::BTreeSet;
+use std::{cell::RefCell, collections::BTreeSet};
 
 use regex::{Regex, RegexBuilder};
 
 use super::super::record;
 use crate::{
-    git::{Range, Repo},
-    model::{Body, Decision, Evidence, Oid, Outcome, Record, Stamp, time},
+    git::{Range, Repo, Walk},
+    model::{Body, Decision, Evidence, Oid, Outcome, Record, time},
     ui::{Context, Failure},
+    verify::came_from,
 };
 
 /// Which records are wanted.
@@ -32,7 +33,7 @@ pub(in crate::cli) struct Wanted {
     #[arg(long, value_name = "KIND", value_parser = kind)]
     kind: Vec<String>,
 
-    /// Records made on this commit
+    /// Records made on this commit, on what became it, or on the same source
     #[arg(long, value_name = "REV")]
     commit: Vec<String>,
 
@@ -83,21 +84,31 @@ pub(in crate::cli) struct Filter<'a> {
     until: Option<u64>,
     grep: Vec<Regex>,
     /// The commits of the range and those of `--commit`; a record must be made on one of each.
-    commits: Vec<Commits>,
+    commits: Vec<Commits<'a>>,
+    /// What `--commit` names.
+    named: Vec<Oid>,
 }
 
 impl<'a> Filter<'a> {
     pub(super) fn new(
         args: &'a Wanted,
         range: Option<&str>,
-        context: &Context,
+        context: &'a Context,
     ) -> Result<Self, Failure> {
-        let mut commits = Vec::new();
+        let (mut commits, mut named) = (Vec::new(), Vec::new());
         if let Some(range) = range {
             commits.push(Commits::in_range(context.repo()?, range)?);
         }
         if !args.commit.is_empty() {
-            commits.push(Commits::named(context.repo()?, &args.commit)?);
+            let repo = context.repo()?;
+            for spec in &args.commit {
+                named.push(repo.rev_parse(spec)?);
+            }
+            let mut all = named.clone();
+            for commit in &named {
+                all.extend(came_from(context.store()?, *commit)?);
+            }
+            commits.push(Commits::named(repo, &all));
         }
         let date = |text: &Option<String>, last| match text {
             Some(text) => date(text, last, context).map(Some),
@@ -109,7 +120,13 @@ impl<'a> Filter<'a> {
             until: date(&args.until, DAY - 1)?,
             grep: patterns(args)?,
             commits,
+            named,
         })
+    }
+
+    /// Returns the commits that `--commit` names.
+    pub(super) fn named(&self) -> &[Oid] {
+        &self.named
     }
 
     pub(super) fn matches(&self, record: &Record) -> bool {
@@ -125,6 +142,12 @@ impl<'a> Filter<'a> {
             && self.until.is_none_or(|until| record.time <= until)
             && self.commits.iter().all(|commits| commits.hold(record))
             && self.matches_text(record)
+    }
+
+    /// Fails where the history of the range could not be read.
+    pub(super) fn finish(&self) -> Result<(), Failure> {
+        let failed = self.commits.iter().find_map(|one| one.failed.take());
+        failed.map_or(Ok(()), Err)
     }
 
     fn matches_kind(&self, record: &Record) -> bool {
@@ -211,13 +234,24 @@ fn texts(record: &Record) -> String {
     texts.join("\n")
 }
 
-/// Commits by their hex digits, to look abbreviations up in.
-struct Commits(BTreeSet<String>);
+/// Commits by their hex digits, to look abbreviations up in, and the subjects that speak of them too.
+struct Commits<'a> {
+    ids: RefCell<BTreeSet<String>>,
+    subjects: BTreeSet<Oid>,
+    /// History that is read as far as somebody asks.
+    rest: RefCell<Option<Walk<'a>>>,
+    failed: RefCell<Option<Failure>>,
+}
 
-impl Commits {
-    fn in_range(repo: &Repo, spec: &str) -> Result<Self, Failure> {
+impl<'a> Commits<'a> {
+    fn in_range(repo: &'a Repo, spec: &str) -> Result<Self, Failure> {
         let found = match repo.rev_range(spec)? {
-            Range::One(tip) => repo.ancestors(&[tip], &[])?,
+            Range::One(tip) => {
+                return Ok(Self {
+                    rest: RefCell::new(Some(repo.walk(&[tip])?)),
+                    ..Self::of(&[])
+                });
+            }
             Range::Between { from, to } => repo.ancestors(&[to], &[from])?,
             Range::Symmetric { left, right } => {
                 let mut difference = repo.difference(left, right)?;
@@ -225,46 +259,77 @@ impl Commits {
                 difference.left
             }
         };
-        Ok(Self(found.iter().map(Oid::to_string).collect()))
+        Ok(Self::of(&found))
     }
 
-    fn named(repo: &Repo, specs: &[String]) -> Result<Self, Failure> {
-        let ids: Result<BTreeSet<String>, Failure> = specs
+    fn named(repo: &Repo, commits: &[Oid]) -> Self {
+        let subjects = commits
             .iter()
-            .map(|spec| Ok(repo.rev_parse(spec)?.to_string()))
-            .collect();
-        Ok(Self(ids?))
+            .filter_map(|commit| subject_of(repo, *commit));
+        Self {
+            subjects: subjects.collect(),
+            ..Self::of(commits)
+        }
+    }
+
+    fn of(commits: &[Oid]) -> Self {
+        Self {
+            ids: RefCell::new(commits.iter().map(Oid::to_string).collect()),
+            subjects: BTreeSet::new(),
+            rest: RefCell::new(None),
+            failed: RefCell::new(None),
+        }
     }
 
     fn hold(&self, record: &Record) -> bool {
-        commits(record).iter().any(|commit| {
-            let from = self.0.range(commit.clone()..).next();
-            from.is_some_and(|found| found.starts_with(commit))
-        })
+        let subject = subject(record);
+        subject.is_some_and(|tree| self.subjects.contains(&tree))
+            || commits(record).iter().any(|commit| self.holds(commit))
+    }
+
+    /// Looks among the commits read so far, then reads on until one is met that begins so.
+    fn holds(&self, digits: &str) -> bool {
+        let known = self.ids.borrow().range(digits.to_owned()..).next().cloned();
+        if known.is_some_and(|known| known.starts_with(digits)) {
+            return true;
+        }
+        let mut rest = self.rest.borrow_mut();
+        while let Some(walk) = rest.as_mut() {
+            let id = match walk.next() {
+                Some(Ok((id, _))) => id,
+                end => {
+                    *self.failed.borrow_mut() = end.and_then(Result::err).map(Failure::from);
+                    *rest = None;
+                    break;
+                }
+            };
+            let id = id.to_string();
+            let met = id.starts_with(digits);
+            self.ids.borrow_mut().insert(id);
+            if met {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// Returns the source of a commit; `None` where its tree is not here.
+pub(in crate::cli) fn subject_of(repo: &Repo, commit: Oid) -> Option<Oid> {
+    let root = repo.commit(commit).ok()?.tree;
+    repo.subject_tree(root).ok()
+}
+
+/// Returns the source a record was made on.
+pub(in crate::cli) fn subject(record: &Record) -> Option<Oid> {
+    match &record.body {
+        Body::Verdict(verdict) => verdict.subject,
+        Body::Attempt(attempt) => attempt.subject,
+        _ => None,
     }
 }
 
 /// Returns the commits a record was made on, in hex; imported rows carry abbreviations.
 pub(in crate::cli) fn commits(record: &Record) -> Vec<String> {
-    let stamped = |head: Option<Oid>, stamp: Option<&Stamp>| {
-        let stamp = stamp.and_then(Stamp::commit).map(str::to_owned);
-        head.map(|head| head.to_string()).or(stamp)
-    };
-    match &record.body {
-        Body::Verdict(verdict) => stamped(verdict.head, Some(&verdict.stamp))
-            .into_iter()
-            .collect(),
-        Body::Attempt(attempt) => stamped(attempt.head, attempt.stamp.as_ref())
-            .into_iter()
-            .collect(),
-        Body::Work(work) => vec![work.commit.to_string()],
-        Body::Rewrite(rewrite) => {
-            let pairs = rewrite.pairs.iter();
-            pairs
-                .flat_map(|pair| [pair.old, pair.new])
-                .map(|id| id.to_string())
-                .collect()
-        }
-        _ => Vec::new(),
-    }
+    record.commits()
 }

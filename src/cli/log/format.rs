@@ -6,28 +6,53 @@ use crate::{
     ui::{Color, Paint, cut, printable, width},
 };
 
-/// Returns the line of a record: abbreviated id, time, word, subject.
-pub(super) fn line(
+/// Narrower than this, a line has no room for the time; narrower than the other, none for a subject.
+const TIMED: usize = 64;
+const NARROW: usize = 40;
+
+/// Returns the line of a record: abbreviated id, time, word, subject. A terminal that is too narrow
+/// gets no time, or the subject on a line of its own.
+pub(super) fn line(record: &Record, marks: &str, paint: Paint, columns: Option<usize>) -> String {
+    fitted(
+        record,
+        &format!("{marks}{}", record::subject(record)),
+        (marks.len(), paint),
+        columns,
+    )
+}
+
+/// Returns the line of a record that says `text`, of which the first `dim` bytes are marks.
+pub(super) fn fitted(
     record: &Record,
-    retracted: bool,
-    paint: Paint,
+    text: &str,
+    (dim, paint): (usize, Paint),
     columns: Option<usize>,
 ) -> String {
-    let id = record.id.short();
-    let when = record::when(record);
+    let width_of = columns.unwrap_or(usize::MAX);
+    let id = paint.paint(Color::Yellow, record.id.short());
     let word = format!("{:<8}", record::word(record));
-    let mark = if retracted { "(retracted) " } else { "" };
-    let used = width(id) + 16 + width(&word) + width(mark) + 3;
-    let mut subject = record::subject(record);
-    if let Some(columns) = columns {
-        subject = cut(&subject, columns.saturating_sub(used).max(20));
+    let shown = paint.paint(record::color(record), &word);
+    let timed = (width_of >= TIMED).then(|| format!("{:<16} ", record::when(record)));
+    let used =
+        width(record.id.short()) + 1 + timed.as_ref().map_or(0, String::len) + width(&word) + 1;
+    if width_of < NARROW {
+        let left = width_of.saturating_sub(width(record.id.short()) + 1).max(1);
+        let word = paint.paint(record::color(record), &cut(word.trim_end(), left));
+        let first = format!("{id} {word}");
+        let rest = cut(text, width_of.saturating_sub(2).max(1));
+        return format!("{first}\n  {rest}");
     }
-    format!(
-        "{} {when:<16} {} {}{subject}",
-        paint.paint(Color::Yellow, id),
-        paint.paint(record::color(record), &word),
-        paint.paint(Color::Dim, mark),
-    )
+    let text = columns.map_or_else(
+        || text.to_owned(),
+        |columns| cut(text, columns.saturating_sub(used)),
+    );
+    let (marks, subject) = text.split_at(dim.min(text.len()));
+    let marks = if marks.is_empty() {
+        String::new()
+    } else {
+        paint.paint(Color::Dim, marks)
+    };
+    format!("{id} {}{shown} {marks}{subject}", timed.unwrap_or_default())
 }
 
 /// What `--format` prints of a record.
@@ -41,7 +66,7 @@ enum Part {
     Field(char),
 }
 
-const FIELDS: &str = "HhkwtcoSseaCd";
+const FIELDS: &str = "HhkwtcoSseaCdb";
 
 impl FromStr for Template {
     type Err = String;
@@ -77,14 +102,20 @@ fn hex(text: &str) -> Option<u8> {
 }
 
 impl Template {
+    /// Says whether it prints what ties a record to a commit.
+    pub(super) fn asks_binding(&self) -> bool {
+        self.0.contains(&Part::Field('b'))
+    }
+
     /// Returns the bytes for a record. What comes from the record is printable, what the template says
     /// stands as it is.
-    pub(super) fn fill(&self, record: &Record) -> Vec<u8> {
+    pub(super) fn fill(&self, record: &Record, binding: &str) -> Vec<u8> {
         let mut filled = Vec::new();
         for part in &self.0 {
             match part {
                 Part::Text(text) => filled.extend_from_slice(text.as_bytes()),
                 Part::Byte(byte) => filled.push(*byte),
+                Part::Field('b') => filled.extend_from_slice(binding.as_bytes()),
                 Part::Field(c) => {
                     filled.extend_from_slice(printable(&field(record, *c)).as_bytes());
                 }
@@ -115,7 +146,7 @@ fn field(record: &Record, c: char) -> String {
             }
             _ => String::new(),
         },
-        'C' => super::filter::commits(record).join(" "),
+        'C' => record.commits().join(" "),
         _ => match record.time {
             0 => String::new(),
             time => time::format_time(time),

@@ -1,5 +1,6 @@
 mod filter;
 mod format;
+mod graph;
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,11 +12,13 @@ use crate::{
     model::{Body, Record, RecordId},
     store::Store,
     ui::{Context, Exit, Failure, Format, Paint, printable, printable_json},
+    verify::{Tie, Ties},
 };
 
 use filter::Filter;
-pub(super) use filter::commits;
+pub(super) use filter::{commits, subject, subject_of};
 use format::Template;
+use graph::Graph;
 
 /// Show the ledger, newest first
 ///
@@ -31,9 +34,23 @@ pub struct Args {
     #[command(flatten)]
     filter: filter::Wanted,
 
-    /// Show at most N records
-    #[arg(short = 'n', long, value_name = "N", overrides_with = "max_count")]
-    max_count: Option<usize>,
+    /// Show at most N records; all of them where N is negative
+    #[arg(
+        short = 'n',
+        long,
+        value_name = "N",
+        overrides_with = "max_count",
+        allow_negative_numbers = true
+    )]
+    max_count: Option<i64>,
+
+    /// Say how each record is tied to HEAD, or to what --commit names
+    #[arg(long)]
+    bindings: bool,
+
+    /// Show the records of each task together, the task spoken of last first
+    #[arg(long, conflicts_with_all = ["evidence", "json", "format", "zero"])]
+    graph: bool,
 
     /// Print the evidence and nothing else, byte for byte
     #[arg(long, conflicts_with = "format")]
@@ -51,9 +68,17 @@ pub struct Args {
     ///
     /// %H id, %h its abbreviation, %k kind, %w word (outcome, kind of decision), %t task, %c criterion,
     /// %o owner, %S session, %s subject, %e evidence (long evidence: an excerpt), %a stamp, %C commit,
-    /// %d date, %n newline, %x00 the byte 00, %% a percent sign.
+    /// %d date, %b what ties it to HEAD or to what --commit names, %n newline, %x00 the byte 00, %% a percent sign.
     #[arg(long, value_name = "TEMPLATE")]
     format: Option<Template>,
+}
+
+impl Args {
+    /// Returns how many records to show.
+    fn most(&self) -> usize {
+        let most = self.max_count.and_then(|count| count.try_into().ok());
+        most.unwrap_or(usize::MAX)
+    }
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
@@ -66,26 +91,49 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         store,
         paint: context.paint()?,
         columns: context.columns(),
+        ties: ties(args, &filter, context)?,
     };
     let mut walk = Walk::default();
-    let mut left = args.max_count.unwrap_or(usize::MAX);
+    let mut graph = Graph::default();
+    let mut left = args.most();
     for append in store.newest()? {
         for entry in append?.entries.iter().rev() {
             let Some(record) = walk.take(entry) else {
                 continue;
             };
             if !filter.matches(record) {
+                filter.finish()?;
                 continue;
             }
             if left == 0 {
-                return Ok(Exit::Done);
+                return view.end_of(&graph);
             }
             left -= 1;
-            view.show(record, walk.retracted_by(record))?;
+            if args.graph {
+                graph.take(record, view.marks(record, walk.retracted_by(record)));
+            } else {
+                view.show(record, walk.retracted_by(record))?;
+            }
         }
     }
     walk.warn(context);
-    Ok(Exit::Done)
+    view.end_of(&graph)
+}
+
+fn ties<'a>(
+    args: &Args,
+    filter: &Filter<'_>,
+    context: &'a Context,
+) -> Result<Vec<Ties<'a>>, Failure> {
+    let asked = args.bindings || args.format.as_ref().is_some_and(Template::asks_binding);
+    let mut commits = filter.named().to_vec();
+    if commits.is_empty() && asked && context.location()?.is_some() {
+        commits.extend(context.repo()?.head()?.commit());
+    }
+    let store = context.store()?;
+    // A commit whose tree is not here ties nothing.
+    let ties = commits.into_iter().map(|commit| Ties::new(store, commit));
+    Ok(ties.filter_map(Result::ok).collect())
 }
 
 /// What was met on the way from the newest record to the oldest.
@@ -156,23 +204,59 @@ struct View<'a> {
     store: &'a Store,
     paint: Paint,
     columns: Option<usize>,
+    /// What records are tied to; empty where nobody asks.
+    ties: Vec<Ties<'a>>,
 }
 
 impl View<'_> {
     fn show(&self, record: &Record, retracted_by: Option<RecordId>) -> Result<(), Failure> {
         let ui = &self.context.ui;
+        let tie = self.tie(record);
         if ui.format() == Format::Json {
-            let more = self.more(record, retracted_by)?;
+            let mut more = self.more(record, retracted_by)?;
+            more.extend(tie.map(|tie| ("binding", record::binding(&tie))));
             return self.end(printable_json(&record::json(record, &more)).as_bytes());
         }
         if self.args.evidence {
             return self.show_evidence(record);
         }
         let line = match &self.args.format {
-            Some(template) => template.fill(record),
-            None => format::line(record, retracted_by.is_some(), self.paint, self.columns).into(),
+            Some(template) => template.fill(record, tie.as_ref().map_or("", Tie::word)),
+            None => {
+                let marks = self.marks(record, retracted_by);
+                format::line(record, &marks, self.paint, self.columns).into()
+            }
         };
         self.end(&line)
+    }
+
+    /// Returns what stands before the subject of a record.
+    fn marks(&self, record: &Record, retracted_by: Option<RecordId>) -> String {
+        let tie = self.tie(record);
+        let mut marks = tie.map_or_else(String::new, |tie| {
+            let from = tie
+                .from
+                .map(|old| format!(", carried from {}", old.short()));
+            format!("({}{}) ", tie.word(), from.unwrap_or_default())
+        });
+        if retracted_by.is_some() {
+            marks.push_str("(retracted) ");
+        }
+        marks
+    }
+
+    fn end_of(&self, graph: &Graph) -> Result<Exit, Failure> {
+        graph.show((self.paint, self.columns), |line| {
+            self.context.ui.line(line)
+        })?;
+        Ok(Exit::Done)
+    }
+
+    /// Returns what ties a record to one of the commits asked about, the best of them.
+    fn tie(&self, record: &Record) -> Option<Tie> {
+        let ties = self.ties.iter();
+        let found = ties.filter_map(|ties| ties.of(record).ok().flatten());
+        found.min_by_key(|tie| tie.binding.grade().map_or(u8::MAX, |grade| grade as u8))
     }
 
     fn end(&self, bytes: &[u8]) -> Result<(), Failure> {

@@ -3,7 +3,10 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::chosen;
-use crate::ui::{Context, Exit, Failure, printable};
+use crate::{
+    model::RepoPath,
+    ui::{Context, Exit, Failure, printable, worded},
+};
 
 /// Read the policies and report what is wrong with them
 ///
@@ -22,10 +25,28 @@ pub(super) struct Args {
     json: bool,
 }
 
+/// Returns the files git tracks, as far as it says.
+fn tracked(context: &Context) -> Vec<String> {
+    let Ok(repo) = context.repo() else {
+        return Vec::new();
+    };
+    let listed = repo.git(["ls-files", "-z", "--full-name", ":/"]).output();
+    let listed = listed.unwrap_or_default();
+    listed
+        .split(|byte| *byte == 0)
+        .filter(|path| !path.is_empty())
+        .map(|path| RepoPath::new(path).quoted())
+        .collect()
+}
+
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let found = chosen(&args.paths, context)?;
-    let faults = found.policies.faults();
-    for fault in faults {
+    let mut faults = found.policies.faults().to_vec();
+    let files = tracked(context);
+    if !files.is_empty() {
+        faults.extend(found.policies.idle_paths(&files));
+    }
+    for fault in &faults {
         if args.json {
             context.ui.json(
                 "fault",
@@ -39,7 +60,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
                 }),
             )?;
         } else {
-            context.ui.line(printable(&fault.render()))?;
+            context.ui.line(printable(&worded(&fault.render())))?;
         }
     }
     let errors = faults

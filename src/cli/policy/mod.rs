@@ -1,10 +1,14 @@
 //! `policy` and its commands.
 
 mod check;
+mod facts;
 mod list;
 mod new;
 mod pause;
+mod replay;
+mod report;
 mod schema;
+mod shown;
 mod test;
 mod trace;
 mod why;
@@ -60,7 +64,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
 }
 
 /// Returns where policies lie for this process.
-fn places(context: &Context) -> Result<Places, Failure> {
+pub(super) fn places(context: &Context) -> Result<Places, Failure> {
     let env = context.env();
     let top = match context.location()? {
         Some(location) => location.top.clone(),
@@ -79,7 +83,7 @@ fn found(context: &Context) -> Result<Found, Failure> {
         let location = context.location().ok()??;
         Repo::open(location, context.env()).ok()
     };
-    Ok(rules::load(&places(context)?, Scopes::All, &repo)?)
+    Ok(rules::load(&places(context)?, Scopes::All, &repo))
 }
 
 /// Reads the files named, or all there are when none is named.

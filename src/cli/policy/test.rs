@@ -1,20 +1,20 @@
-use std::path::PathBuf;
+use std::{fs, path::PathBuf, sync::Arc};
 
-use serde_json::json;
-
-use super::chosen;
+use super::{chosen, replay, report};
 use crate::{
     policy::{
-        Policies,
+        Case, Policies,
         testing::{self, TestResult, Tested},
     },
-    ui::{Context, Exit, Failure, one_line, printable},
+    rules,
+    ui::{Context, Exit, Failure, printable, worded},
 };
 
 /// Put policies to their tests
 ///
 /// Tests stand beside a policy under `tests:`, or in a file of their own that begins with `policy: ID`
-/// or `policies: all`. Exits 1 when one fails, 5 when there is none.
+/// or `policies: all`. Scenarios are played in temporary repositories. Exits 1 when one fails, 5 when
+/// there is none.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Files to read instead of those of the project
@@ -32,10 +32,16 @@ pub(super) struct Args {
     /// Change each operator and literal in turn, and fail when no test notices one
     #[arg(long)]
     mutate: bool,
+    /// Judge the recorded events of a session again (`last`: the newest) and print what changes
+    #[arg(long, value_name = "SESSION", conflicts_with_all = ["keyword", "coverage", "mutate", "update"])]
+    replay: Option<String>,
+    /// Write what was decided into the tests that expected another decision
+    #[arg(long)]
+    update: bool,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Format {
+pub(super) enum Format {
     Text,
     Json,
     Tap,
@@ -50,11 +56,14 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         .faults()
         .iter()
         .filter(|fault| !fault.code.is_warning())
-        .map(|fault| fault.render())
+        .map(|fault| worded(&fault.render()).into_owned())
         .collect();
     if !errors.is_empty() {
-        for error in errors {
-            context.ui.line(printable(&error))?;
+        // Programs that read the other formats get nothing that is not in them.
+        if matches!(args.format, Format::Text) {
+            for error in errors {
+                context.ui.line(printable(&error))?;
+            }
         }
         let message = "cannot test the policies: some cannot be read";
         return Err(Failure::new(Exit::No, message).hint("git operator policy check"));
@@ -63,8 +72,16 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         let keyword = args.keyword.as_deref().unwrap_or_default();
         policy.contains(keyword) || name.contains(keyword)
     };
-    let results = testing::run(&found.policies, &wanted, None);
-    print(args.format, &results, context)?;
+    if let Some(session) = &args.replay {
+        return replay::run(found.policies, session, context);
+    }
+    let path = context.env().var("PATH");
+    let play = |policies: &Arc<Policies>, case: &Case| rules::play(policies, case, path);
+    let results = testing::run(&found.policies, &wanted, Some(&play));
+    report::print(args.format, &results, context)?;
+    if args.update {
+        update(&results, context)?;
+    }
     let failed = results
         .iter()
         .any(|tested| matches!(tested.result, TestResult::Failed(_)));
@@ -84,13 +101,17 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
 
 /// Prints what no test shows; says whether there is nothing.
 fn coverage(policies: &Policies, context: &Context) -> Result<bool, Failure> {
-    let gaps = testing::coverage(policies);
-    for gap in &gaps {
+    let coverage = testing::coverage(policies);
+    for gap in &coverage.gaps {
         let text = format!("uncovered  {}: {}", gap.policy, gap.missing);
         context.ui.line(printable(&text))?;
     }
-    context.ui.line(format!("coverage: {} gaps", gaps.len()))?;
-    Ok(gaps.is_empty())
+    let shown = coverage.total.saturating_sub(coverage.gaps.len());
+    let score = (shown * 100).checked_div(coverage.total).unwrap_or(100);
+    let total = coverage.total;
+    let line = format!("coverage: {shown} of {total} shown ({score} %)");
+    context.ui.line(line)?;
+    Ok(coverage.gaps.is_empty())
 }
 
 /// Prints the changes that no test notices; says whether there is none.
@@ -113,143 +134,55 @@ fn mutation(policies: &Policies, context: &Context) -> Result<bool, Failure> {
     Ok(survived == 0)
 }
 
-fn print(format: Format, results: &[Tested], context: &Context) -> Result<(), Failure> {
-    match format {
-        Format::Text => text(results, context),
-        Format::Json => json_lines(results, context),
-        Format::Tap => tap(results, context),
-        Format::Junit => junit(results, context),
-        Format::Github => github(results, context),
-    }
-}
-
-fn text(results: &[Tested], context: &Context) -> Result<(), Failure> {
-    let mut failed = 0;
-    let mut skipped = 0;
+/// Writes the decisions that came in place of those that were expected; whatever else a test expects is
+/// for a person to change.
+fn update(results: &[Tested], context: &Context) -> Result<(), Failure> {
+    let mut edits: Vec<(PathBuf, usize, usize, String)> = Vec::new();
     for tested in results {
-        match &tested.result {
-            TestResult::Passed => {}
-            TestResult::Skipped(_) => skipped += 1,
-            TestResult::Failed(lines) => {
-                failed += 1;
-                let head = format!(
-                    "FAIL {} {}: {}",
-                    tested.case.place, tested.policy, tested.case.name
-                );
-                context.ui.line(printable(&head))?;
-                for line in lines {
-                    context.ui.line(printable(&format!("  {line}")))?;
-                }
+        let TestResult::Failed(_) = tested.result else {
+            continue;
+        };
+        let (case, expect) = (&tested.case, &tested.case.expect);
+        let changed = (expect.decision, tested.got, expect.decision_at);
+        let name = format!("{} {}: {}", case.place, tested.policy, case.name);
+        match changed {
+            (Some(wanted), Some(got), Some((from, to))) if wanted != got => {
+                let path = file(&case.place.source.path, context)?;
+                edits.push((path, from, to, got.to_string()));
+                let line = format!("updated {name}: {wanted} is {got} now");
+                context.ui.line(printable(&line))?;
             }
+            _ => context.ui.line(printable(&format!("left    {name}")))?,
         }
     }
-    let passed = results.len() - failed - skipped;
-    let more = if skipped > 0 {
-        format!(", {skipped} skipped")
-    } else {
-        String::new()
-    };
-    context
-        .ui
-        .line(format!("{passed} passed, {failed} failed{more}"))
-}
-
-fn parts(tested: &Tested) -> (&'static str, String) {
-    match &tested.result {
-        TestResult::Passed => ("passed", String::new()),
-        TestResult::Failed(lines) => ("failed", lines.join("\n")),
-        TestResult::Skipped(reason) => ("skipped", reason.clone()),
-    }
-}
-
-fn json_lines(results: &[Tested], context: &Context) -> Result<(), Failure> {
-    for tested in results {
-        let (result, text) = parts(tested);
-        context.ui.json(
-            "test",
-            json!({
-                "policy": tested.policy, "name": tested.case.name, "result": result, "text": text,
-                "file": tested.case.place.source.path, "line": tested.case.place.line(),
-                "micros": tested.micros,
-            }),
-        )?;
+    // From the end, so that the places before stay where they are.
+    edits.sort_by(|one, other| (&other.0, other.1).cmp(&(&one.0, one.1)));
+    edits.dedup();
+    for (path, from, to, word) in edits {
+        let text = fs::read_to_string(&path);
+        let written = text.and_then(|mut text| {
+            if text.get(from..to).is_some() {
+                text.replace_range(from..to, &word);
+            }
+            fs::write(&path, text)
+        });
+        let what = format!("cannot write '{}'", path.display());
+        written.map_err(|error| Failure::io(what, &error))?;
     }
     Ok(())
 }
 
-fn tap(results: &[Tested], context: &Context) -> Result<(), Failure> {
-    context.ui.line(format!("1..{}", results.len()))?;
-    for (number, tested) in results.iter().enumerate() {
-        let (result, text) = parts(tested);
-        let ok = if result == "failed" { "not ok" } else { "ok" };
-        let skip = if result == "skipped" { " # SKIP" } else { "" };
-        let name = format!("{}: {}", tested.policy, tested.case.name).replace('#', "\\#");
-        let line = format!("{ok} {} - {}{skip}", number + 1, one_line(&name));
-        context.ui.line(line)?;
-        for line in text.lines() {
-            context.ui.line(printable(&format!("# {line}")))?;
-        }
-    }
-    Ok(())
-}
-
-fn junit(results: &[Tested], context: &Context) -> Result<(), Failure> {
-    let count = |wanted: &str| {
-        results
-            .iter()
-            .filter(|tested| parts(tested).0 == wanted)
-            .count()
+/// Returns where a file lies that is known by a path relative to the top, or to where we are.
+fn file(known: &str, context: &Context) -> Result<PathBuf, Failure> {
+    let top = match context.location()? {
+        Some(location) => location.top.clone(),
+        None => None,
     };
-    context
-        .ui
-        .line("<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
-    context.ui.line(format!(
-        "<testsuite name=\"policies\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">",
-        results.len(),
-        count("failed"),
-        count("skipped")
-    ))?;
-    for tested in results {
-        let (result, text) = parts(tested);
-        let open = format!(
-            "  <testcase classname=\"{}\" name=\"{}\" time=\"{:.6}\"",
-            escaped(&tested.policy),
-            escaped(&tested.case.name),
-            tested.micros as f64 / 1e6
-        );
-        let text = escaped(&text);
-        context.ui.line(match result {
-            "failed" => format!("{open}><failure>{text}</failure></testcase>"),
-            "skipped" => format!("{open}><skipped message=\"{text}\"/></testcase>"),
-            _ => format!("{open}/>"),
-        })?;
-    }
-    context.ui.line("</testsuite>")
-}
-
-fn escaped(text: &str) -> String {
-    let text = printable(text);
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-}
-
-fn github(results: &[Tested], context: &Context) -> Result<(), Failure> {
-    for tested in results {
-        let (result, text) = parts(tested);
-        if result == "failed" {
-            let message = format!("{}: {}\n{text}", tested.policy, tested.case.name);
-            let message = printable(&message)
-                .replace('%', "%25")
-                .replace('\r', "%0D")
-                .replace('\n', "%0A");
-            let file = one_line(&tested.case.place.source.path).replace([',', ':'], "_");
-            let line = tested.case.place.line();
-            context
-                .ui
-                .line(format!("::error file={file},line={line}::{message}"))?;
-        }
-    }
-    text(results, context)
+    let here = context.cwd()?.join(known);
+    Ok(
+        match top.map(|top| top.join(known)).filter(|path| path.is_file()) {
+            Some(path) if !here.is_file() => path,
+            _ => here,
+        },
+    )
 }

@@ -1,23 +1,36 @@
-use std::{fs, path::PathBuf, sync::Arc};
+use std::{fs, path::PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{found, shared};
+use super::{facts, found, operator, shared, shown};
 use crate::{
-    policy::{self, Facts, Level, Limits, Outcome, Policies, Ruling, Shared, Verdict},
-    rules::{self, Bytes, Hook},
-    ui::{Context, Exit, Failure, printable, read_stdin},
+    policy::{self, Facts, Level, Limits},
+    rules::Moments,
+    ui::{Context, Exit, Failure, read_stdin},
 };
 
 /// Judge an event and show the value of every part of every condition
 ///
-/// Nothing is refused, put back or recorded. The event is a hook's payload (`--event`, `-` for stdin), or
-/// is made from a command or a file.
+/// Nothing is refused, put back or recorded. The event is a hook's payload (`--event`, `-` for stdin), is
+/// made from a command or a file, or is one that a hook recorded (`--last`, `--session`).
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A hook's payload as JSON; `-` reads stdin
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "write"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "write", "last"])]
     event: Option<PathBuf>,
+    /// The newest recorded event, or the N-th newest
+    #[arg(
+        long,
+        value_name = "N",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "1",
+        conflicts_with_all = ["command", "write"]
+    )]
+    last: Option<usize>,
+    /// The session whose recorded event, or whose work and tasks, are looked at
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
     /// The tool that is called
     #[arg(long, value_name = "NAME", default_value = "Bash")]
     tool: String,
@@ -41,22 +54,16 @@ pub(super) struct Args {
 const LIMIT: usize = 16 << 20;
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let payload = payload(args, context)?;
-    let name = payload["hook_event_name"]
-        .as_str()
-        .unwrap_or_default()
-        .to_owned();
     let policies = shared(found(context)?);
-    let facts = facts(&name, &payload, context)?;
-    if facts.is_empty() {
-        let message = format!("cannot trace '{name}': no policy can stand on this event");
-        return Err(Failure::new(Exit::No, message).hint("git operator policy schema"));
-    }
-    let ruling = policy::trace(&policies, facts, Limits::patient());
+    let facts = match (&args.event, &args.command, &args.write) {
+        (None, None, None) => recorded(args, context)?,
+        _ => made(args, context)?,
+    };
+    let ruling = policy::trace(&policies, facts.clone(), Limits::patient());
     if args.json {
-        json_lines(&ruling, context)?;
+        shown::json_lines(&facts, &ruling, context)?;
     } else {
-        text(&policies, &ruling, context)?;
+        shown::text(&policies, &facts, &ruling, context)?;
     }
     let says = ruling.level() > Level::Log;
     Ok(if args.exit_code && says {
@@ -64,6 +71,38 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     } else {
         Exit::Done
     })
+}
+
+/// Returns the facts of an event that a hook recorded.
+fn recorded(args: &Args, context: &Context) -> Result<Vec<Facts>, Failure> {
+    let (number, session) = match (args.last, &args.session) {
+        (None, None) => {
+            return Err(Failure::usage(
+                "cannot trace nothing: give --event, --command, --write, --last or --session",
+            ));
+        }
+        (number, session) => (number.unwrap_or(1).max(1), session.as_deref()),
+    };
+    let moments = Moments::new(&operator(context)?).read(session)?;
+    let fault = |reason: &str| {
+        let message = format!("cannot trace event {number} from the newest: {reason}");
+        Failure::new(Exit::No, message)
+    };
+    let moment = moments.iter().rev().nth(number - 1);
+    let moment = moment.ok_or_else(|| fault("fewer are recorded"))?;
+    moment.facts().map_err(|reason| fault(&reason))
+}
+
+/// Returns the facts of an event made from the arguments.
+fn made(args: &Args, context: &Context) -> Result<Vec<Facts>, Failure> {
+    let payload = payload(args, context)?;
+    let facts = facts::of(&payload, args.session.as_deref(), context)?;
+    if facts.is_empty() {
+        let name = payload["hook_event_name"].as_str().unwrap_or_default();
+        let message = format!("cannot trace '{name}': no policy can stand on this event");
+        return Err(Failure::new(Exit::No, message).hint("git operator policy schema"));
+    }
+    Ok(facts)
 }
 
 fn read(path: &PathBuf, context: &Context) -> Result<Vec<u8>, Failure> {
@@ -103,131 +142,4 @@ fn payload(args: &Args, context: &Context) -> Result<Value, Failure> {
             "content": String::from_utf8_lossy(&content),
         },
     }))
-}
-
-fn facts(name: &str, payload: &Value, context: &Context) -> Result<Vec<Facts>, Failure> {
-    let top = context
-        .location()?
-        .and_then(|location| location.top.clone());
-    let hook = Hook {
-        name,
-        payload,
-        around: json!({ "root": top }),
-        shared: Shared::none(),
-        changes: Vec::new(),
-        blocks: 0,
-    };
-    let cwd = context.cwd()?.to_owned();
-    let place = |named: &str| rules::below(top.as_deref(), &cwd, named);
-    let read = |path: &str| match &top {
-        Some(top) => rules::bytes(top, path),
-        None => Bytes::Unknown,
-    };
-    Ok(rules::events(&hook, &place, &read)?)
-}
-
-fn text(policies: &Arc<Policies>, ruling: &Ruling, context: &Context) -> Result<(), Failure> {
-    let mut event = String::new();
-    for outcome in &ruling.outcomes {
-        let path = outcome.path.as_deref().unwrap_or_default();
-        let head = format!("event   {} {path}", outcome.event);
-        if head != event {
-            context.ui.line(printable(head.trim_end()))?;
-            event = head;
-        }
-        print(outcome, context)?;
-    }
-    for broken in policies.broken() {
-        let line = format!("ERROR   {}", broken.fault);
-        context.ui.line(printable(&line))?;
-    }
-    let restores = ruling.restores();
-    if !restores.is_empty() {
-        let line = format!("restore would put back {}", restores.join(", "));
-        context.ui.line(printable(&line))?;
-    }
-    context.ui.line(format!("answer  {}", ruling.level()))
-}
-
-fn word(outcome: &Outcome) -> &'static str {
-    match outcome.verdict {
-        Verdict::Match => match outcome.level {
-            Level::Block => "BLOCK",
-            Level::Ask => "ASK",
-            Level::Warn => "WARN",
-            Level::Context => "CONTEXT",
-            Level::Log => "LOG",
-            Level::Nothing => "match",
-        },
-        Verdict::Pass(_) => "pass",
-        Verdict::Skip(_) => "skip",
-        Verdict::Unknown(_) => "unknown",
-        Verdict::Error(_) => "ERROR",
-    }
-}
-
-fn reason(outcome: &Outcome) -> &str {
-    match &outcome.verdict {
-        Verdict::Match => "",
-        Verdict::Pass(reason)
-        | Verdict::Skip(reason)
-        | Verdict::Unknown(reason)
-        | Verdict::Error(reason) => reason,
-    }
-}
-
-fn print(outcome: &Outcome, context: &Context) -> Result<(), Failure> {
-    let head = format!(
-        "{:7} {}  {}  {:.2} ms",
-        word(outcome),
-        outcome.policy,
-        outcome.place,
-        outcome.micros as f64 / 1_000.0
-    );
-    context.ui.line(printable(&head))?;
-    if outcome.detail.is_empty() && !reason(outcome).is_empty() {
-        let line = format!("          {}", reason(outcome));
-        context.ui.line(printable(&line))?;
-    }
-    for line in &outcome.detail {
-        context.ui.line(printable(&format!("          {line}")))?;
-    }
-    if let Some(paths) = &outcome.restore {
-        let what = match paths.as_slice() {
-            [] => "nothing to put back".to_owned(),
-            paths => format!("would put back {}", paths.join(", ")),
-        };
-        context
-            .ui
-            .line(printable(&format!("          restore  {what}")))?;
-    }
-    for (level, text) in &outcome.texts {
-        let text = text.replace('\n', "\n                   ");
-        let line = format!("          {level:8} {text}");
-        context.ui.line(printable(&line))?;
-    }
-    Ok(())
-}
-
-fn json_lines(ruling: &Ruling, context: &Context) -> Result<(), Failure> {
-    for outcome in &ruling.outcomes {
-        let texts: Vec<&str> = outcome
-            .texts
-            .iter()
-            .map(|(_, text)| text.as_str())
-            .collect();
-        context.ui.json(
-            "outcome",
-            json!({
-                "policy": outcome.policy, "place": outcome.place, "event": outcome.event.as_str(),
-                "path": outcome.path, "verdict": word(outcome).to_lowercase(),
-                "reason": reason(outcome), "level": outcome.level.as_str(), "texts": texts,
-                "restore": outcome.restore, "parts": outcome.detail, "micros": outcome.micros,
-            }),
-        )?;
-    }
-    context.ui.json(
-        "answer",
-        json!({ "level": ruling.level().as_str(), "restore": ruling.restores() }),
-    )
 }

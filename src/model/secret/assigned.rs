@@ -21,18 +21,46 @@ const NAMES: [&str; 12] = [
 /// Returns the secret whose value begins at `at`: after `NAME=`, `"name": "` or `Bearer `.
 pub(super) fn secret(text: &[u8], at: usize) -> Option<Secret> {
     match *text.get(at.checked_sub(1)?)? {
-        b' ' if begins_value(text, at) => bearer(text, at).or_else(|| named(text, at)),
-        b'=' | b':' | b'"' | b'\'' if begins_value(text, at) => named(text, at),
+        b' ' if begins_value(text[at]) => bearer(text, at).or_else(|| named(text, at)),
+        before if stands_before(before) && begins_value(text[at]) => named(text, at),
         _ => None,
     }
 }
 
-fn begins_value(text: &[u8], at: usize) -> bool {
-    value_byte(text[at]) && text[at] != b'='
+/// Says whether what begins at `at` stands after a space, and before that no sign and no scheme.
+pub(super) fn is_plain_word(text: &[u8], at: usize) -> bool {
+    let [.., before, b' '] = text[..at] else {
+        return text[..at] == *b" ";
+    };
+    !matches!(before, b' ' | b'=' | b':' | b'r' | b'R' | b'c' | b'C')
 }
 
-fn value_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"+/=_.~!@#%^*-".contains(&byte)
+/// Says whether `byte` may stand right before a value.
+pub(super) const fn stands_before(byte: u8) -> bool {
+    matches!(byte, b' ' | b'=' | b':' | b'"' | b'\'')
+}
+
+pub(super) const fn begins_value(byte: u8) -> bool {
+    value_byte(byte) && byte != b'='
+}
+
+const fn value_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(
+            byte,
+            b'+' | b'/'
+                | b'='
+                | b'_'
+                | b'.'
+                | b'~'
+                | b'!'
+                | b'@'
+                | b'#'
+                | b'%'
+                | b'^'
+                | b'*'
+                | b'-'
+        )
 }
 
 fn bearer(text: &[u8], at: usize) -> Option<Secret> {
@@ -71,10 +99,13 @@ fn named(text: &[u8], at: usize) -> Option<Secret> {
     }
     let name = trim_spaces(name);
     let name = last_name(unquote(name).unwrap_or(name));
+    if name.is_empty() || !is_secret_name(name) {
+        return None;
+    }
     let end = run(text, at, value_byte);
     let value = &text[at..end];
     let code = matches!(text.get(end), Some(b'(' | b':'));
-    if !is_secret_name(name) || is_placeholder(value) || code {
+    if is_placeholder(value) || code {
         return None;
     }
     let context = match opened {
@@ -115,13 +146,24 @@ fn last_name(text: &[u8]) -> &[u8] {
     &text[text.len() - length..]
 }
 
+/// Says whether `name` is one of a secret and `value` one that may be.
+pub(super) fn is_exported(name: &[u8], value: &[u8]) -> bool {
+    is_secret_name(name) && is_random(value, Context::Exported)
+}
+
 fn is_secret_name(name: &[u8]) -> bool {
-    let plain: Vec<u8> = name
-        .iter()
-        .filter(|byte| byte.is_ascii_alphanumeric())
-        .map(u8::to_ascii_lowercase)
-        .collect();
-    NAMES.iter().any(|end| plain.ends_with(end.as_bytes()))
+    NAMES.iter().any(|end| {
+        let mut letters = name
+            .iter()
+            .rev()
+            .filter(|byte| byte.is_ascii_alphanumeric());
+        let mut end = end.bytes().rev();
+        end.all(|byte| {
+            letters
+                .next()
+                .is_some_and(|letter| letter.to_ascii_lowercase() == byte)
+        })
+    })
 }
 
 fn is_constant(name: &[u8]) -> bool {

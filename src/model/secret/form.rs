@@ -1,6 +1,6 @@
 //! Secrets that are known by their own shape.
 
-use super::{Secret, begins_word, is_mixed, run};
+use super::{LETTER, SIGN, Secret, begins_word, is_mixed, run};
 
 /// A token: a fixed prefix, then so many bytes of a class.
 struct Form {
@@ -96,19 +96,51 @@ const FORMS: [Form; 33] = [
     exact(form("age-key", "AGE-SECRET-KEY-1", upper), 58),
 ];
 
+/// What a web token begins with: an object of JSON in base64.
+const WEB: &str = "eyJ";
+
+/// For each byte that begins a form, the bytes after it, as bits: one bit stands for several.
+const SECONDS: [u64; 128] = {
+    let mut seconds = [0; 128];
+    let web = WEB.as_bytes();
+    seconds[web[0] as usize] |= 1 << (web[1] % 64);
+    let mut at = 0;
+    while at < FORMS.len() {
+        let prefix = FORMS[at].prefix.as_bytes();
+        seconds[prefix[0] as usize] |= 1 << (prefix[1] % 64);
+        at += 1;
+    }
+    seconds
+};
+
+/// Returns where `byte` begins a form: nowhere, anywhere, or where a word may begin.
+pub(super) const fn begins(byte: u8) -> u8 {
+    match byte {
+        b'-' | b':' => SIGN,
+        0..128 if SECONDS[byte as usize] != 0 => LETTER,
+        _ => 0,
+    }
+}
+
 /// Returns the secret that begins at `at`, if its shape gives it away.
 pub(super) fn secret(text: &[u8], at: usize) -> Option<Secret> {
     match text[at] {
         b'-' => private_key(text, at),
         b':' => url_password(text, at),
-        b'A' | b'S' | b'c' | b'd' | b'e' | b'g' | b'h' | b'n' | b'p' | b'r' | b's' | b'x'
-        | b'y'
-            if begins_word(text, at) =>
-        {
+        _ if begins_word(text, at) && may_begin(&text[at..]) => {
             token(text, at).or_else(|| web_token(text, at))
         }
         _ => None,
     }
+}
+
+/// Says whether the first two bytes of `text` may be those of a token.
+fn may_begin(text: &[u8]) -> bool {
+    let [first, second, ..] = text else {
+        return false;
+    };
+    let seconds = SECONDS.get(usize::from(*first)).unwrap_or(&0);
+    seconds >> (second % 64) & 1 == 1
 }
 
 fn token(text: &[u8], at: usize) -> Option<Secret> {
@@ -132,7 +164,7 @@ fn fits(form: &Form, text: &[u8], at: usize) -> bool {
 /// Three parts in base64 with dots between, the first two beginning like a JSON object.
 fn web_token(text: &[u8], at: usize) -> Option<Secret> {
     let mut end = at;
-    for (part, start) in ["eyJ", "eyJ", ""].into_iter().enumerate() {
+    for (part, start) in [WEB, WEB, ""].into_iter().enumerate() {
         let from = if part == 0 { at } else { end + 1 };
         let dot = part == 0 || text.get(end) == Some(&b'.');
         if !dot || !text.get(from..)?.starts_with(start.as_bytes()) {
@@ -199,14 +231,26 @@ fn url_password(text: &[u8], at: usize) -> Option<Secret> {
     })
 }
 
+/// The bytes of a user's name in an address.
+const USER: [bool; 256] = {
+    let mut user = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let own = byte as u8;
+        user[byte] =
+            own.is_ascii_alphanumeric() || matches!(own, b'_' | b'-' | b'.' | b'%' | b'+' | b'~');
+        byte += 1;
+    }
+    user
+};
+
 fn has_user_before(text: &[u8], at: usize) -> bool {
-    let user = text[..at]
+    let least = at.saturating_sub(128);
+    let other = text[least..at]
         .iter()
-        .rev()
-        .take(128)
-        .take_while(|byte| dotted(**byte) || b"%+~".contains(byte))
-        .count();
-    text[..at - user].ends_with(b"://")
+        .rposition(|byte| !USER[usize::from(*byte)]);
+    let start = other.map_or(least, |other| least + other + 1);
+    text[..start].ends_with(b"://")
 }
 
 /// Says whether a value only stands for a secret: `$VAR`, `<token>`, `[masked]`, `****`, `changeme`.

@@ -1,4 +1,4 @@
-use super::{mask, secrets};
+use super::{Secret, assigned, form, mask, secrets};
 
 fn kinds(text: &str) -> Vec<(&'static str, &str)> {
     secrets(text.as_bytes())
@@ -146,7 +146,28 @@ fn a_mask_is_never_longer_than_the_secret_and_is_itself_no_secret() {
     }
 }
 
+/// Looks at every byte.
+fn secrets_plainly(text: &[u8]) -> Vec<Secret> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        match form::secret(text, at).or_else(|| assigned::secret(text, at)) {
+            Some(secret) => {
+                at = secret.range.end;
+                found.push(secret);
+            }
+            None => at += 1,
+        }
+    }
+    found
+}
+
 proptest::proptest! {
+    #[test]
+    fn no_place_is_passed_by_that_a_look_at_every_byte_finds(text in "((AKIA|cio|SG\\.|hf_|shpat_|hvs\\.|ghp_|sk-|eyJ|xoxb-|ya29\\.)[a-f0-9A-Z]{0,40}|([a-z_]{0,6}(SECRET|token|Api-Key) ?[=:] {0,2}['\"]?|([Bb]earer|authorization: basic) )([a-zA-Z0-9]{16,40})?|[A-Za-z0-9é/\\\\+\":@ \n.-]{0,20}|https?://a:|-----BEGIN PRIVATE KEY-----){0,9}") {
+        proptest::prop_assert_eq!(secrets(text.as_bytes()), secrets_plainly(text.as_bytes()));
+    }
+
     #[test]
     fn masking_is_a_fixed_point_at_every_boundary(text in "(AKIA[A-Z0-9]{16}|[a-z_]{0,6}(SECRET|token)[=:] ?\"?|[A-Za-z0-9é/\\\\+\":@ \n-]{0,12}|https?://a:|-----BEGIN PRIVATE KEY-----){0,9}") {
         let masked = mask(&text).into_owned();

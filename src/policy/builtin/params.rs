@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use regex::Regex;
-
 use super::{
     argv::Pattern,
     spec::{Kind, Param, Spec},
@@ -13,6 +11,7 @@ use crate::policy::{
     diagnostic::Code,
     glob::Globs,
     near::suggestion,
+    regex::Regex,
     yaml::{Node, Yaml},
 };
 
@@ -129,6 +128,20 @@ pub(super) enum Switch {
     Off,
 }
 
+/// How a pattern is meant.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Written {
+    AsIs,
+    /// Capitals do not count.
+    IgnoreCase,
+}
+
+fn ignores_case(entries: &[(Node, Node)]) -> bool {
+    entries.iter().any(|(key, value)| {
+        key.text() == Some("ignore_case") && matches!(value.value, Yaml::Bool(true))
+    })
+}
+
 /// Reads `with` by the specification of a built-in. Faults have their place in the file.
 pub(in crate::policy) struct Reader {
     pub(in crate::policy) faults: Vec<Fault>,
@@ -163,7 +176,11 @@ impl Reader {
                 self.fault(Code::E03, key.at, message);
                 continue;
             };
-            if let Some(value) = self.value(spec, param, value) {
+            let written = match param.name {
+                "patterns" if ignores_case(entries) => Written::IgnoreCase,
+                _ => Written::AsIs,
+            };
+            if let Some(value) = self.value(spec, (param, written), value) {
                 params.values.insert(param.name, value);
             }
         }
@@ -181,7 +198,12 @@ impl Reader {
         self.faults.push(Fault { code, at, message });
     }
 
-    fn value(&mut self, spec: &Spec, param: &'static Param, node: &Node) -> Option<Given> {
+    fn value(
+        &mut self,
+        spec: &Spec,
+        (param, written): (&'static Param, Written),
+        node: &Node,
+    ) -> Option<Given> {
         match (param.kind, &node.value) {
             (Kind::Int, Yaml::Int(value)) if *value >= 0 => return Some(Given::Int(*value)),
             (Kind::Bool, Yaml::Bool(value)) => return Some(Given::Bool(*value)),
@@ -196,7 +218,7 @@ impl Reader {
             }
             (Kind::Texts | Kind::Globs | Kind::Regexes | Kind::Commands, _) => {
                 let texts = self.texts(spec, param, node)?;
-                return self.compiled(param.kind, &texts);
+                return self.compiled((param.kind, written), &texts);
             }
             _ => {}
         }
@@ -241,18 +263,30 @@ impl Reader {
         Some(texts)
     }
 
-    fn compiled(&mut self, kind: Kind, texts: &[(usize, String)]) -> Option<Given> {
+    fn compiled(
+        &mut self,
+        (kind, written): (Kind, Written),
+        texts: &[(usize, String)],
+    ) -> Option<Given> {
         let mut regexes = Vec::new();
         let mut commands = Vec::new();
         for (at, text) in texts {
+            let refused = |reason| (Code::E08, reason);
             let result = match kind {
-                Kind::Globs => Globs::new([text.as_str()]).map(drop),
-                Kind::Regexes => crate::policy::cel::regex(text).map(|regex| regexes.push(regex)),
-                Kind::Commands => Pattern::new(text).map(|pattern| commands.push(pattern)),
+                Kind::Globs => Globs::new([text.as_str()]).map(drop).map_err(refused),
+                Kind::Regexes => Regex::new(text)
+                    .and_then(|regex| match written {
+                        Written::AsIs => Ok(regex),
+                        Written::IgnoreCase => Regex::new(&format!("(?i:{text})")),
+                    })
+                    .map(|regex| regexes.push(regex)),
+                Kind::Commands => Pattern::new(text)
+                    .map(|pattern| commands.push(pattern))
+                    .map_err(refused),
                 _ => Ok(()),
             };
-            if let Err(message) = result {
-                self.fault(Code::E08, *at, message);
+            if let Err((code, message)) = result {
+                self.fault(code, *at, message);
                 return None;
             }
         }

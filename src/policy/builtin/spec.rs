@@ -115,6 +115,11 @@ const ADDED_ONLY: Param = optional(
     Kind::Bool,
     "look only at added lines (default true)",
 );
+const IGNORE_CASE: Param = optional(
+    "ignore_case",
+    Kind::Bool,
+    "take capitals and small letters as equal (default false)",
+);
 const GROWTH_ONLY: Param = optional(
     "growth_only",
     Kind::Bool,
@@ -168,11 +173,7 @@ pub(in crate::policy) const NAMES: &[Spec] = &[
         own: &[
             required("patterns", Kind::Regexes, "what may not stand in the file"),
             ADDED_ONLY,
-            optional(
-                "ignore_case",
-                Kind::Bool,
-                "take capitals and small letters as equal (default false)",
-            ),
+            IGNORE_CASE,
         ],
         ..spec_of(
             "forbid-text",
@@ -184,11 +185,7 @@ pub(in crate::policy) const NAMES: &[Spec] = &[
     Spec {
         own: &[
             required("patterns", Kind::Regexes, "what must stand in the file"),
-            optional(
-                "ignore_case",
-                Kind::Bool,
-                "take capitals and small letters as equal (default false)",
-            ),
+            IGNORE_CASE,
         ],
         ..spec_of(
             "require-text",

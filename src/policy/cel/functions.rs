@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use cel::{Context, ExecutionError, FunctionContext, Value, common::types::CelString};
-use regex::Regex;
 
-use crate::policy::glob::Globs;
+use super::meter;
+use crate::policy::{glob::Globs, regex::Regex};
+
+/// How many bytes of a text that is parted into lines are one step.
+pub(super) const LINE: usize = 16;
 
 /// The patterns of every expression, compiled once.
 #[derive(Clone, Debug, Default)]
@@ -116,6 +119,7 @@ pub(in crate::policy) fn lies_under(path: &str, directory: &str) -> bool {
 
 fn added(call: &FunctionContext<'_, '_>) -> Answer {
     let (before, after) = (argument(call, 0)?, argument(call, 1)?);
+    meter::charge((before.len() + after.len()) / LINE);
     Ok(list(added_lines(before, after)))
 }
 
@@ -138,7 +142,9 @@ pub(in crate::policy) fn added_lines<'a>(before: &str, after: &'a str) -> Vec<&'
 }
 
 fn lines(call: &FunctionContext<'_, '_>) -> Answer {
-    Ok(list(argument(call, 0)?.lines().collect()))
+    let text = argument(call, 0)?;
+    meter::charge(text.len() / LINE + text.lines().count());
+    Ok(list(text.lines().collect()))
 }
 
 fn list(items: Vec<&str>) -> Value {

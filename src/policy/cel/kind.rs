@@ -199,7 +199,7 @@ fn shape_kind(shape: Shape) -> Kind {
         Shape::Int => Kind::Number,
         Shape::Text => Kind::Text,
         Shape::List(_) => Kind::List,
-        Shape::Record(_) | Shape::Data => Kind::Map,
+        Shape::Record(_) | Shape::Data | Shape::Map => Kind::Map,
         Shape::Open => Kind::Unknown,
     }
 }

@@ -1,5 +1,7 @@
 //! Names and types in an expression, checked against the schema before anything is evaluated.
 
+use std::cell::OnceCell;
+
 use cel::common::ast::{CallExpr, Expr, IdedExpr, LiteralValue, operators};
 
 use super::{Checks, Fault, functions::OURS, guard, kind::Kind};
@@ -87,6 +89,11 @@ const TYPES: [&str; 12] = [
     "optional_type",
 ];
 
+/// Says whether the target of a call only names where its function is from.
+pub(super) fn is_namespace(target: &IdedExpr) -> bool {
+    matches!(&target.expr, Expr::Ident(name) if NAMESPACES.contains(&name.as_str()))
+}
+
 /// One read of a field.
 struct Read<'a> {
     path: Vec<&'a str>,
@@ -99,7 +106,8 @@ pub(in crate::policy) struct Lint<'s, 'a> {
     source: &'s str,
     pub(super) checks: Checks<'a>,
     faults: Vec<Fault>,
-    names: Vec<(usize, String)>,
+    /// The names in the source, gone through where a fault needs its place.
+    names: OnceCell<Vec<(usize, String)>>,
 }
 
 impl<'s, 'a> Lint<'s, 'a> {
@@ -108,7 +116,7 @@ impl<'s, 'a> Lint<'s, 'a> {
             source,
             checks,
             faults: Vec::new(),
-            names: names(source),
+            names: OnceCell::new(),
         }
     }
 
@@ -205,7 +213,6 @@ impl<'s, 'a> Lint<'s, 'a> {
         if name == "range" {
             self.range(call);
         }
-        let is_namespace = |target: &IdedExpr| matches!(&target.expr, Expr::Ident(name) if NAMESPACES.contains(&name.as_str()));
         if let Some(target) = call
             .target
             .as_deref()
@@ -318,9 +325,13 @@ impl<'s, 'a> Lint<'s, 'a> {
         })
     }
 
+    fn names(&self) -> &[(usize, String)] {
+        self.names.get_or_init(|| names(self.source))
+    }
+
     /// Returns where the n-th use of a name stands.
     fn place(&self, name: &str, n: usize) -> usize {
-        self.names
+        self.names()
             .iter()
             .filter(|(_, known)| known == name)
             .nth(n)
@@ -330,13 +341,13 @@ impl<'s, 'a> Lint<'s, 'a> {
     /// Returns where the name number `depth` of a path stands.
     fn field_place(&self, path: &[&str], depth: usize) -> usize {
         let depth = depth.min(path.len() - 1);
-        let texts: Vec<&str> = self.names.iter().map(|(_, name)| name.as_str()).collect();
+        let texts: Vec<&str> = self.names().iter().map(|(_, name)| name.as_str()).collect();
         texts
             .windows(depth + 1)
             .position(|names| names == &path[..=depth])
             .map_or_else(
                 || self.place(path[0], 0),
-                |start| self.names[start + depth].0,
+                |start| self.names()[start + depth].0,
             )
     }
 }

@@ -2,12 +2,15 @@
 //!
 //! The crate has no limit on cost or depth and no type checker. Here the source is bounded before it
 //! is parsed, the tree before it is evaluated, patterns are compiled once, names are checked against
-//! the schema, and evaluation happens on a thread whose stack is known (`watch`).
+//! the schema, evaluation counts its steps (`meter`) and happens on a thread whose stack is known
+//! (`watch`).
 
 mod functions;
 mod guard;
 mod kind;
 mod lint;
+pub(super) mod meter;
+mod quick;
 mod rewrite;
 mod text;
 mod trace;
@@ -20,12 +23,16 @@ use cel::{Context, Env, Value, common::ast::IdedExpr, parser::PrattParser};
 pub(super) use functions::{OURS, Patterns, added_lines, lies_under};
 use lint::Lint;
 pub(super) use lint::Purpose;
-pub(super) use rewrite::regex;
+pub(super) use quick::{Content, Roots};
 pub(super) use text::shown;
 pub(super) use trace::{Outcome, Traced};
 pub(super) use value::{json_value, to_json};
 
-use super::{diagnostic::Code, event::EventName};
+use super::{
+    diagnostic::Code,
+    effort::{self, Spent},
+    event::EventName,
+};
 
 /// The longest expression.
 pub(super) const LENGTH_LIMIT: usize = 4_096;
@@ -33,6 +40,8 @@ pub(super) const LENGTH_LIMIT: usize = 4_096;
 pub(super) const NODE_LIMIT: usize = 2_000;
 /// The deepest expression.
 pub(super) const DEPTH_LIMIT: usize = 64;
+/// How many bytes of an expression are read in one step.
+const STEP_BYTES: usize = 2;
 /// How deep comprehensions may stand in comprehensions.
 pub(super) const NESTING_LIMIT: usize = 2;
 
@@ -60,6 +69,9 @@ impl Fault {
 pub(super) struct Expression {
     pub(super) source: String,
     tree: IdedExpr,
+    fields: Vec<String>,
+    /// The tree that is evaluated.
+    metered: IdedExpr,
 }
 
 /// What an expression is checked for.
@@ -88,16 +100,22 @@ impl Expression {
         let mut tree = tree;
         rewrite::patterns(&mut tree, source, patterns, &mut faults);
         let usable = faults.iter().all(|fault| fault.code.is_warning());
-        let expression = Self {
-            source: source.to_owned(),
-            tree,
-        };
+        let expression = Self::of(source.to_owned(), tree);
         (usable.then_some(expression), faults)
+    }
+
+    fn of(source: String, tree: IdedExpr) -> Self {
+        Self {
+            source,
+            metered: meter::metered(&tree),
+            fields: lint::fields(&tree),
+            tree,
+        }
     }
 
     /// Returns the value.
     pub(super) fn evaluate(&self, context: &Context<'_, '_>) -> Result<Value, String> {
-        Value::resolve(&self.tree, context).map_err(|error| text::error(&error))
+        meter::resolve(&self.metered, context)
     }
 
     /// Returns whether the condition holds.
@@ -111,24 +129,26 @@ impl Expression {
         }
     }
 
+    /// Returns whether the condition holds, where that is certain without the crate.
+    pub(super) fn quick(&self, roots: &Roots<'_, '_>) -> Option<bool> {
+        quick::holds(&self.metered, roots)
+    }
+
     /// Returns the value of every part.
     pub(super) fn trace(&self, context: &Context<'_, '_>) -> Traced {
         trace::trace(&self.tree, context)
     }
 
     /// Returns the paths of fields that it reads, such as `work.call.written`.
-    pub(super) fn fields(&self) -> Vec<String> {
-        lint::fields(&self.tree)
+    pub(super) fn fields(&self) -> &[String] {
+        &self.fields
     }
 
     /// Returns the expression as it is with one operator or literal changed, once for each.
     pub(super) fn mutants(&self) -> Vec<Self> {
         rewrite::mutants(&self.tree)
             .into_iter()
-            .map(|tree| Self {
-                source: text::unparse(&tree),
-                tree,
-            })
+            .map(|tree| Self::of(text::unparse(&tree), tree))
             .collect()
     }
 
@@ -136,16 +156,15 @@ impl Expression {
     pub(super) fn operands(&self) -> Vec<Self> {
         rewrite::operands(&self.tree)
             .into_iter()
-            .map(|tree| Self {
-                source: text::unparse(tree),
-                tree: tree.clone(),
-            })
+            .map(|tree| Self::of(text::unparse(tree), tree.clone()))
             .collect()
     }
 }
 
 fn parse(source: &str, faults: &mut Vec<Fault>) -> Result<IdedExpr, Fault> {
     guard::source(source, faults)?;
+    let steps = 1 + source.len() / STEP_BYTES;
+    effort::spend(steps).map_err(|Spent(reason)| Fault::new(Code::E09, 0, reason))?;
     let tree = parser().parse(source).map_err(|errors| {
         let error = errors.errors.first();
         let at = error.map_or(0, |error| guard::offset(source, error.pos));
@@ -178,6 +197,7 @@ pub(super) fn environment() -> Arc<Env> {
         for extension in [cel::extensions::strings, cel::extensions::lists] {
             extension(&mut env).expect("a fresh environment has none of the extension's names");
         }
+        meter::declare(&mut env).expect("no name of CEL begins with '@'");
         Arc::new(env)
     }))
 }
@@ -195,5 +215,11 @@ pub(super) fn context(
     context
 }
 
+#[cfg(test)]
+mod meter_tests;
+#[cfg(test)]
+mod quick_tests;
+#[cfg(test)]
+mod spec_tests;
 #[cfg(test)]
 mod tests;

@@ -4,17 +4,13 @@ use cel::common::{
     ast::{CallExpr, Expr, IdedExpr, LiteralValue, operators},
     types::{CelBool, CelInt, CelString},
 };
-use regex::RegexBuilder;
 
 use super::{
     Fault,
     functions::{GLOB, Patterns, REGEX},
     guard,
 };
-use crate::policy::{diagnostic::Code, glob::Globs};
-
-/// The memory a compiled regular expression may take.
-const REGEX_SIZE_LIMIT: usize = 1 << 20;
+use crate::policy::{diagnostic::Code, glob::Globs, regex::Regex};
 
 /// Makes each call of `matches` and `glob` use a pattern compiled here, once.
 pub(super) fn patterns(
@@ -43,30 +39,32 @@ pub(super) fn patterns(
                 .push(literal(LiteralValue::Int(CelInt::from(index))));
             hoisted.clone_into(&mut call.func_name);
         }
-        Err(message) => faults.push(Fault::new(Code::E08, at, message)),
+        Err((code, message)) => faults.push(Fault::new(code, at, message)),
     }
 }
 
 /// Returns the place of the call's pattern among those compiled.
-fn compiled(call: &CallExpr, patterns: &mut Patterns) -> Result<i64, String> {
+fn compiled(call: &CallExpr, patterns: &mut Patterns) -> Result<i64, (Code, String)> {
+    let refused = |reason: String| (Code::E08, reason);
     let given = call.args.len() + usize::from(call.target.is_some());
     if given != 2 {
-        return Err(format!("'{}' takes a text and a pattern", call.func_name));
+        let message = format!("'{}' takes a text and a pattern", call.func_name);
+        return Err(refused(message));
     }
     let Some(Expr::Literal(LiteralValue::String(pattern))) = call.args.last().map(|arg| &arg.expr)
     else {
-        return Err(format!(
+        return Err(refused(format!(
             "the pattern of '{}' must be written out as a text",
             call.func_name
-        ));
+        )));
     };
     let pattern = pattern.inner();
     let index = if call.func_name == "glob" {
-        glob_index(pattern, patterns)?
+        glob_index(pattern, patterns).map_err(refused)?
     } else {
         regex_index(pattern, patterns)?
     };
-    i64::try_from(index).map_err(|error| error.to_string())
+    i64::try_from(index).map_err(|error| refused(error.to_string()))
 }
 
 fn glob_index(pattern: &str, patterns: &mut Patterns) -> Result<usize, String> {
@@ -82,7 +80,7 @@ fn glob_index(pattern: &str, patterns: &mut Patterns) -> Result<usize, String> {
     Ok(patterns.globs.len() - 1)
 }
 
-fn regex_index(pattern: &str, patterns: &mut Patterns) -> Result<usize, String> {
+fn regex_index(pattern: &str, patterns: &mut Patterns) -> Result<usize, (Code, String)> {
     if let Some(index) = patterns
         .regexes
         .iter()
@@ -90,22 +88,9 @@ fn regex_index(pattern: &str, patterns: &mut Patterns) -> Result<usize, String> 
     {
         return Ok(index);
     }
-    let regex = regex(pattern)?;
+    let regex = Regex::new(pattern)?;
     patterns.regexes.push((pattern.to_owned(), regex));
     Ok(patterns.regexes.len() - 1)
-}
-
-/// Compiles a regular expression; the error is one line.
-pub(in crate::policy) fn regex(pattern: &str) -> Result<regex::Regex, String> {
-    RegexBuilder::new(pattern)
-        .size_limit(REGEX_SIZE_LIMIT)
-        .build()
-        .map_err(|error| {
-            let text = error.to_string();
-            let last = text.lines().last().unwrap_or_default();
-            let last = last.trim_start_matches("error: ");
-            format!("'{pattern}' is not a regular expression: {last}")
-        })
 }
 
 fn literal(value: LiteralValue) -> IdedExpr {

@@ -31,7 +31,7 @@ fn root(name: &str, value: Json, event: EventName) -> cel::Value {
     json_value(&schema::complete(name, value, event).unwrap())
 }
 
-fn value(source: &str, data: Json) -> String {
+pub(super) fn value(source: &str, data: Json) -> String {
     let (expression, faults, patterns) = compile(source, &[FileWrite], Purpose::Text);
     let Some(expression) = expression else {
         return faults.join("; ");
@@ -216,7 +216,12 @@ const FAULTS: &[(&str, &[EventName], &str)] = &[
         &[TurnEnd],
         "E04 4: the expression holds the control character U+000B",
     ),
-    ("event.input.exists(k, k == 'a')", &[ToolCall], ""),
+    (
+        "event.input.exists(k, k == 'a')",
+        &[ToolCall],
+        "W02 19: a map is gone through in no fixed order",
+    ),
+    ("event.input.a.exists(k, k == 'a')", &[ToolCall], ""),
     (
         "{'a': 1}.exists(k, k == 'a')",
         &[ToolCall],

@@ -5,7 +5,7 @@ use cel::{
     common::ast::{CallExpr, Expr, IdedExpr, operators},
 };
 
-use super::{guard, lint, text};
+use super::{guard, lint, meter, text};
 
 /// A part of an expression and what came of it.
 #[derive(Clone, Debug)]
@@ -25,9 +25,10 @@ pub(in crate::policy) enum Outcome {
 }
 
 pub(super) fn trace(node: &IdedExpr, context: &Context<'_, '_>) -> Traced {
-    let outcome = match Value::resolve(node, context) {
+    meter::begin();
+    let outcome = match meter::resolve(&meter::metered(node), context) {
         Ok(value) => Outcome::Value(value),
-        Err(error) => Outcome::Error(text::error(&error)),
+        Err(error) => Outcome::Error(error),
     };
     Traced {
         text: text::unparse(node),

@@ -47,18 +47,14 @@ impl Decoder<'_> {
         if name.is_empty() {
             self.fault(Code::E02, at, "a test needs a 'name'");
         }
-        let json = |key| get(entries, key).map_or(Value::Null, Node::json);
         let given = if get(entries, "repo").is_some() || get(entries, "steps").is_some() {
-            Given::Scenario {
-                repo: json("repo"),
-                steps: self.scenario(entries, at),
-            }
+            Given::Scenario(self.scenario(entries, at))
         } else {
             self.event_given(entries, at)?
         };
         let expect = match get(entries, "expect") {
             Some(node) => self.expect(node)?,
-            None if matches!(given, Given::Scenario { .. }) => Expect::default(),
+            None if matches!(given, Given::Scenario(_)) => Expect::default(),
             None => {
                 self.fault(Code::E02, at, format!("the test '{name}' lacks 'expect'"));
                 return None;
@@ -70,16 +66,6 @@ impl Decoder<'_> {
             given,
             expect,
         })
-    }
-
-    fn scenario(&mut self, entries: &[(Node, Node)], at: usize) -> Vec<Value> {
-        match get(entries, "steps") {
-            Some(node) => self.list("steps", node).iter().map(Node::json).collect(),
-            None => {
-                self.fault(Code::E02, at, "a test with 'repo' needs 'steps'");
-                Vec::new()
-            }
-        }
     }
 
     fn event_given(&mut self, entries: &[(Node, Node)], at: usize) -> Option<Given> {
@@ -113,11 +99,12 @@ impl Decoder<'_> {
         Some(given)
     }
 
-    fn expect(&mut self, node: &Node) -> Option<Expect> {
+    pub(super) fn expect(&mut self, node: &Node) -> Option<Expect> {
         let entries = match &node.value {
             Yaml::Text(word) => {
                 return Some(Expect {
                     decision: Some(self.level(node, word)?),
+                    decision_at: Some((node.at, node.end)),
                     ..Expect::default()
                 });
             }
@@ -133,6 +120,7 @@ impl Decoder<'_> {
             Some(node) => Some(self.level(node, node.text().unwrap_or_default())?),
             None => None,
         };
+        let decision_at = get(entries, "decision").map(|node| (node.at, node.end));
         let texts = |key| {
             get(entries, key).map(|node| match &node.value {
                 Yaml::List(items) => items.iter().map(Node::key).collect(),
@@ -141,6 +129,7 @@ impl Decoder<'_> {
         };
         Some(Expect {
             decision,
+            decision_at,
             policies: texts("policies"),
             restore: texts("restore"),
             error: get(entries, "error").map(Node::key),

@@ -8,7 +8,7 @@ use crate::policy::{
     diagnostic::{Code, Diagnostic, Place, Source},
     event::{Action, EventName},
     glob::Globs,
-    near::suggestion,
+    near::{nearest, suggestion},
     policy::{Mode, OnError, Policy, Scope},
     testing::Suite,
     yaml::{Node, Yaml},
@@ -31,6 +31,14 @@ const KEYS: [&str; 14] = [
     "tests",
 ];
 const ID_LIMIT: usize = 64;
+/// Tools of the client; another is no fault, a name that is nearly one of them is.
+#[rustfmt::skip]
+const TOOLS: [&str; 30] = [
+    "Agent", "AskUserQuestion", "Bash", "BashOutput", "Edit", "EnterPlanMode", "ExitPlanMode", "Glob",
+    "Grep", "KillShell", "LS", "LSP", "MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "Read",
+    "Skill", "Task", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "TaskUpdate",
+    "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Write",
+];
 
 pub(super) type Entries = [(Node, Node)];
 
@@ -190,6 +198,7 @@ impl<'a> Decoder<'a> {
             is_stale: false,
             tools: self.tools(entries),
             paths: self.paths(entries),
+            paths_at: get(entries, "paths").map_or(at, |node| node.at),
             when: self.when(entries),
             then,
             message: self.template(entries, "message"),
@@ -352,6 +361,12 @@ impl<'a> Decoder<'a> {
         for (at, tool) in self.texts("tools", node) {
             let star = tool.find('*');
             let mcp = tool.starts_with("mcp__") && star == Some(tool.len() - 1);
+            let is_known = TOOLS.contains(&tool) || tool.contains('*');
+            let near = nearest(tool, TOOLS).filter(|_| !is_known);
+            if let Some(near) = near {
+                let message = format!("'{tool}' is no tool that is known, did you mean '{near}'?");
+                self.fault(Code::W04, at, message);
+            }
             if tool.is_empty() || (star.is_some() && !mcp) {
                 let message = format!("'{tool}' is neither a tool's name nor 'mcp__server__*'");
                 self.fault(Code::E08, at, message);

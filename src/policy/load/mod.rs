@@ -2,6 +2,7 @@
 
 mod case;
 mod decode;
+mod scenario;
 mod then;
 mod when;
 
@@ -13,11 +14,15 @@ use super::{
     builtin::{self, Builtin, Params},
     cel::Patterns,
     diagnostic::{Code, Diagnostic, Place, Source},
+    effort,
     event::{Action, EventName},
     policy::{Broken, Condition, Mode, OnError, Policy, Scope, Step},
     testing::Suite,
     yaml,
 };
+
+/// The steps of reading a file as it is at HEAD.
+const HEAD_STEPS: usize = 250;
 
 /// A policy file as the loader found it.
 #[derive(Clone, Debug)]
@@ -43,6 +48,7 @@ impl Policies {
     /// Reads files in the order given. A broken one is replaced by `previous` of its path, with a
     /// fault that says so, where that is not broken too.
     pub fn load(files: &[File], previous: &dyn Fn(&str) -> Option<String>) -> Self {
+        effort::begin();
         let mut loader = Loader::default();
         for file in files {
             loader.file(file, previous);
@@ -105,6 +111,23 @@ impl Policies {
         enabled.any(Policy::needs_work)
     }
 
+    /// Returns a warning for each `paths` that chooses none of the files there are.
+    pub fn idle_paths(&self, files: &[String]) -> Vec<Diagnostic> {
+        let idle = |policy: &&Policy| {
+            let globs = policy.paths.as_ref().filter(|_| policy.enabled);
+            globs.is_some_and(|globs| !files.iter().any(|file| globs.matches(file)))
+        };
+        let warn = |policy: &Policy| Diagnostic {
+            code: Code::W04,
+            place: Place {
+                at: policy.paths_at,
+                ..policy.place.clone()
+            },
+            message: format!("no tracked file is among the 'paths' of '{}'", policy.id),
+        };
+        self.list.iter().filter(idle).map(warn).collect()
+    }
+
     /// Keeps only the policy with this id, and nothing broken.
     #[must_use]
     pub fn only(&self, ids: &[&str]) -> Self {
@@ -140,6 +163,7 @@ fn default(name: &'static str, action: Action) -> Option<Policy> {
         is_stale: false,
         tools: Vec::new(),
         paths: None,
+        paths_at: 0,
         when: Condition::Builtin(Builtin {
             spec,
             params: Params::default(),
@@ -187,7 +211,9 @@ impl Loader {
             return;
         };
         self.faults.extend(read.faults);
-        let earlier = previous(&file.path).map(|text| self.read(file, &text));
+        let has_room = effort::spend(HEAD_STEPS).is_ok();
+        let earlier = has_room.then(|| previous(&file.path)).flatten();
+        let earlier = earlier.map(|text| self.read(file, &text));
         match earlier.filter(|earlier| earlier.error().is_none()) {
             Some(earlier) => {
                 let stale = earlier.policies.into_iter().map(|policy| Policy {

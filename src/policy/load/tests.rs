@@ -1,5 +1,5 @@
 use super::{File, Policies};
-use crate::policy::{Action, Code, EventName, Scope};
+use crate::policy::{Action, Code, EventName, OnError, Scope};
 
 pub(crate) fn file(scope: Scope, name: &str, text: &str) -> File {
     File {
@@ -313,6 +313,100 @@ fn one_broken_policy_does_not_take_other_files_with_it() {
     let policies = Policies::load(&files, &|_| None);
     assert_eq!(ids(&policies), ["b"]);
     assert_eq!(policies.broken().len(), 1);
+}
+
+/// Files that are much work to read, each in another way.
+fn heavy() -> [(&'static str, String); 6] {
+    let policy = |when: &str| format!("on: [turn.end]\nwhen: {when}\n---\n");
+    let long = "event.turn.calls == 1 || ".repeat(160) + "true";
+    let cel = policy(&format!("{{ cel: \"{long}\" }}"));
+    let forbid = |pattern: &str| {
+        let list = format!("\"{pattern}\", ").repeat(40);
+        format!(
+            "on: [file.write]\nwhen: {{ builtin: forbid-text, with: {{ patterns: [{list}] }} }}\n---\n"
+        )
+    };
+    let unknown: Vec<String> = (0..200).map(|n| format!("evnt{n}")).collect();
+    let unknown = policy(&format!("{{ cel: \"{}\" }}", unknown.join(" || ")));
+    [
+        ("unknown names", unknown.repeat(50)),
+        ("expressions", cel.repeat(50)),
+        ("classes", forbid("\\\\w\\\\pL\\\\d\\\\PL").repeat(200)),
+        ("folded classes", forbid("(?i)[^a][b-z]\\\\w").repeat(120)),
+        ("repeated classes", forbid("\\\\w{9}x").repeat(80)),
+        (
+            "texts in blocks",
+            policy("{ cel: 'true' }\nmessage: |\n  é").repeat(4_000),
+        ),
+    ]
+}
+
+#[test]
+fn files_that_are_too_much_work_are_broken_and_those_before_them_are_not() {
+    const SMALL: &str = "on: [turn.end]\n";
+    for (name, text) in heavy() {
+        let mut files = vec![file(Scope::Project, "a.yaml", SMALL)];
+        files.extend((0..12).map(|n| file(Scope::Project, &format!("{n}.yaml"), &text)));
+        files.push(file(Scope::Project, "z.yaml", SMALL));
+        let policies = Policies::load(&files, &|path| {
+            assert!(
+                !path.ends_with("z.yaml"),
+                "nothing is left to read it at HEAD"
+            );
+            Some(SMALL.to_owned())
+        });
+        let ids = ids(&policies);
+        assert!(ids.contains(&"a") && !ids.contains(&"z"), "{name} {ids:?}");
+        let codes: Vec<Code> = policies
+            .broken()
+            .iter()
+            .map(|broken| broken.fault.code)
+            .collect();
+        let is_known = |code: &Code| *code == Code::E09 || name == "unknown names";
+        assert!(codes.iter().all(is_known), "{name} {codes:?}");
+        let last = policies.broken().last().unwrap();
+        assert_eq!(
+            (last.fault.to_string().as_str(), last.on_error),
+            (
+                ".operator/policies/z.yaml:1:1: reading the policies takes more than 250000 steps (E09)",
+                OnError::Block
+            ),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_pattern_too_large_without_capitals_is_found_when_it_is_read() {
+    let text = |ignore_case| {
+        format!(
+            "on: [file.write]\nwhen: {{ builtin: forbid-text, with: {{ ignore_case: {ignore_case}, \
+             patterns: [\"k{{9000}}\"] }} }}\n"
+        )
+    };
+    assert_eq!(faults(&load(&text(false))), Vec::<String>::new());
+    let found = faults(&load(&text(true)));
+    let wanted =
+        "'(?i:k{9000})' is not a regular expression: compiled it takes more than 1048576 bytes";
+    assert!(found.len() == 1 && found[0].contains(wanted), "{found:?}");
+}
+
+#[test]
+fn policies_of_a_large_project_are_not_too_much_work() {
+    let text = "on: [file.write]\nwhen:\n  all:\n    - builtin: forbid-text\n      \
+        with: { ignore_case: true, patterns: [\"\\\\bdbg!\", \"todo\\\\s*[(]\"] }\n    \
+        - cel: \"lines(event.data.content).exists(l, l.matches('^[a-z]+\\\\\\\\s') && size(l) > 80)\"\n\
+        message: |\n  Take it out.\n";
+    let files: Vec<_> = (0..200)
+        .map(|number| file(Scope::Project, &format!("p{number}.yaml"), text))
+        .collect();
+    let policies = Policies::load(&files, &|_| None);
+    assert!(
+        policies.broken().is_empty(),
+        "{}",
+        policies.broken()[0].fault
+    );
+    assert_eq!(policies.list().len(), 200);
 }
 
 #[test]

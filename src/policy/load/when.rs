@@ -5,6 +5,7 @@ use crate::policy::{
     builtin::{self, Builtin, Reader},
     cel::{Checks, Expression, Fault, Purpose},
     diagnostic::Code,
+    effort,
     near::suggestion,
     policy::Condition,
     template::Template,
@@ -14,6 +15,8 @@ use crate::policy::{
 const CONDITIONS: [&str; 6] = ["cel", "builtin", "with", "all", "any", "not"];
 /// How deep `all`, `any` and `not` may nest.
 const CONDITION_DEPTH: usize = 8;
+/// How many bytes before a fault are gone through in one step to tell its place.
+const PLACE_BYTES: usize = 16;
 
 impl Decoder<'_> {
     pub(super) fn when(&mut self, entries: &Entries) -> Condition {
@@ -122,7 +125,11 @@ impl Decoder<'_> {
 
     fn expression_faults(&mut self, node: &Node, faults: Vec<Fault>) {
         for fault in faults {
-            let at = inside(&self.source.text, node, fault.at);
+            let has_room = effort::spend(1 + fault.at / PLACE_BYTES).is_ok();
+            let at = match has_room {
+                true => inside(&self.source.text, node, fault.at),
+                false => node.at,
+            };
             self.fault(fault.code, at, fault.message);
         }
     }

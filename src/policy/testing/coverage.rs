@@ -3,6 +3,7 @@
 use super::super::{
     builtin::Answer,
     case::{Case, Given},
+    cel::{Expression, meter},
     judge::{Detail, Judge},
     load::Policies,
     policy::{Condition, Policy, Scope},
@@ -16,6 +17,14 @@ pub struct Gap {
     pub missing: String,
 }
 
+/// What the tests of the policies show, and what they leave out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    pub gaps: Vec<Gap>,
+    /// How many things there are to show: a match, no match, and both values of each part.
+    pub total: usize,
+}
+
 /// A part of a condition and the values it had.
 struct Part {
     text: String,
@@ -25,15 +34,18 @@ struct Part {
 
 /// Returns what the tests of each policy leave out: a match, no match, and for each part joined by
 /// `&&`, `||`, `all` or `any` both of its values.
-pub fn coverage(policies: &Policies) -> Vec<Gap> {
-    let gaps = || {
+pub fn coverage(policies: &Policies) -> Coverage {
+    let covered = || {
         let own = |policy: &&Policy| policy.enabled && policy.scope != Scope::BuiltIn;
-        let enabled = policies.list().iter().filter(own);
-        enabled
-            .flat_map(|policy| gaps(policies, policy))
-            .collect::<Vec<_>>()
+        let mut coverage = Coverage::default();
+        for policy in policies.list().iter().filter(own) {
+            let always = usize::from(matches!(policy.when, Condition::Always));
+            coverage.total += 2 - always + 2 * texts(&policy.when).len();
+            coverage.gaps.extend(gaps(policies, policy));
+        }
+        coverage
     };
-    watch::on_deep_stack(gaps).unwrap_or_default()
+    watch::on_deep_stack(covered).unwrap_or_default()
 }
 
 /// Returns the tests that are put to a policy.
@@ -56,7 +68,7 @@ fn gaps(policies: &Policies, policy: &Policy) -> Vec<Gap> {
     let has_scenario = policy
         .cases
         .iter()
-        .any(|case| matches!(case.given, Given::Scenario { .. }));
+        .any(|case| matches!(case.given, Given::Scenario(_)));
     let mut parts = vec![Part {
         text: String::new(),
         held: false,
@@ -145,7 +157,7 @@ fn values(condition: &Condition, judge: &Judge<'_>) -> Vec<Option<bool>> {
             }
             operands
                 .iter()
-                .map(|operand| operand.holds(&judge.context).ok())
+                .map(|operand| value(operand, judge))
                 .collect()
         }
         Condition::All(parts) | Condition::Any(parts) => parts
@@ -156,6 +168,11 @@ fn values(condition: &Condition, judge: &Judge<'_>) -> Vec<Option<bool>> {
     }
 }
 
+fn value(expression: &Expression, judge: &Judge<'_>) -> Option<bool> {
+    meter::begin();
+    judge.is_true(expression).ok()
+}
+
 fn inner_values(condition: &Condition, judge: &Judge<'_>) -> Vec<Option<bool>> {
     match condition {
         Condition::Builtin(builtin) => vec![match builtin.check(judge.facts) {
@@ -164,7 +181,7 @@ fn inner_values(condition: &Condition, judge: &Judge<'_>) -> Vec<Option<bool>> {
             Answer::Unknown(_) => None,
         }],
         Condition::Cel(expression) if expression.operands().len() < 2 => {
-            vec![expression.holds(&judge.context).ok()]
+            vec![value(expression, judge)]
         }
         other => values(other, judge),
     }

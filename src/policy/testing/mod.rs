@@ -5,7 +5,7 @@ mod mutation;
 
 use std::{sync::Arc, time::Instant};
 
-pub use coverage::{Gap, coverage};
+pub use coverage::{Coverage, Gap, coverage};
 pub use mutation::{Mutation, mutation};
 
 use super::{
@@ -31,6 +31,8 @@ pub struct Tested {
     pub policy: String,
     pub case: Case,
     pub result: TestResult,
+    /// What was decided, in a test of one event.
+    pub got: Option<Level>,
     pub micros: u64,
 }
 
@@ -58,12 +60,13 @@ pub fn run(
             continue;
         }
         let started = Instant::now();
+        let mut got = None;
         let result = match (&case.given, scenario) {
-            (Given::Event { .. }, _) => put(&subject, case),
-            (Given::Scenario { .. }, None) => {
+            (Given::Event { .. }, _) => put(&subject, case, &mut got),
+            (Given::Scenario(_), None) => {
                 TestResult::Skipped("a scenario needs a repository".to_owned())
             }
-            (Given::Scenario { .. }, Some(play)) => match play(&subject, case) {
+            (Given::Scenario(_), Some(play)) => match play(&subject, case) {
                 Ok(lines) if lines.is_empty() => TestResult::Passed,
                 Ok(lines) => TestResult::Failed(lines),
                 Err(reason) => TestResult::Failed(vec![reason]),
@@ -73,6 +76,7 @@ pub fn run(
             policy: name,
             case: case.clone(),
             result,
+            got,
             micros: u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
         });
     }
@@ -103,17 +107,17 @@ fn subjects(policies: &Policies) -> Vec<(String, Arc<Policies>, &Case)> {
     found
 }
 
-fn put(policies: &Arc<Policies>, case: &Case) -> TestResult {
+fn put(policies: &Arc<Policies>, case: &Case, got: &mut Option<Level>) -> TestResult {
     let facts = match case.given.facts() {
         Ok(facts) => facts,
         Err(error) => return TestResult::Failed(vec![error]),
     };
     let ruling = watch::judge(policies, vec![facts], Limits::patient());
+    *got = Some(ruling.level());
     let lines = differences(&case.expect, &ruling);
-    if lines.is_empty() {
-        TestResult::Passed
-    } else {
-        TestResult::Failed(lines)
+    match lines.is_empty() {
+        true => TestResult::Passed,
+        false => TestResult::Failed(lines),
     }
 }
 

@@ -46,6 +46,7 @@ fn cases_are_compared_with_what_came() {
 fn gaps_and_survivors_are_named() {
     let policies = load(POLICY);
     let gaps: Vec<String> = coverage(&policies)
+        .gaps
         .into_iter()
         .map(|gap| gap.missing)
         .collect();

@@ -1,7 +1,7 @@
 //! The grammar of a tiers file: `TIER=model`, `seat=TIER`, comments. An `export`, quotes, a BOM and CR
 //! LF are accepted because people write them; nothing is ever expanded.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use thiserror::Error;
 
@@ -26,19 +26,18 @@ pub(super) enum Bound {
 }
 
 impl Layer {
-    /// Takes a binding; gives it back where its name is bound already.
-    pub(super) fn add(&mut self, bound: Bound) -> Option<String> {
-        let (name, known) = match bound {
-            Bound::Model(tier, model) => (
-                tier.name().to_owned(),
-                self.models.insert(tier, model).is_some(),
-            ),
-            Bound::Seat(name, tier) => {
-                let known = self.seats.insert(name.clone(), tier).is_some();
-                (name, known)
+    /// Takes a binding; returns its name.
+    pub(super) fn add(&mut self, bound: Bound) -> String {
+        match bound {
+            Bound::Model(tier, model) => {
+                self.models.insert(tier, model);
+                tier.name().to_owned()
             }
-        };
-        known.then_some(name)
+            Bound::Seat(name, tier) => {
+                self.seats.insert(name.clone(), tier);
+                name
+            }
+        }
     }
 }
 
@@ -59,6 +58,8 @@ pub enum LineError {
     Name(String),
     #[error("'{}' is not a tier", .0.escape_debug())]
     Tier(String),
+    #[error("something other than a comment follows the value")]
+    Rest,
     #[error("its quotes do not match")]
     Quote,
     #[error("{0}")]
@@ -83,14 +84,18 @@ pub fn parse(bytes: &[u8]) -> Result<Layer, Vec<(usize, LineError)>> {
     }
     let mut layer = Layer::default();
     let mut refused = Vec::new();
+    let mut named = BTreeSet::new();
     for (at, text) in text.lines().enumerate() {
         let text = text.trim();
         if text.is_empty() || text.starts_with('#') {
             continue;
         }
+        // A name is taken by a line that is refused, too.
+        let again = name(text).is_some_and(|name| !named.insert(name));
         match line(text) {
             Ok(bound) => {
-                if let Some(name) = layer.add(bound) {
+                let name = layer.add(bound);
+                if again {
                     refused.push((at + 1, LineError::Twice(name)));
                 }
             }
@@ -104,14 +109,25 @@ pub fn parse(bytes: &[u8]) -> Result<Layer, Vec<(usize, LineError)>> {
     }
 }
 
+fn without_export(text: &str) -> &str {
+    match text.strip_prefix("export") {
+        Some(rest) if rest.starts_with([' ', '\t']) => rest.trim_start(),
+        _ => text,
+    }
+}
+
+/// Returns what a line binds, whatever its value is.
+fn name(text: &str) -> Option<&str> {
+    let (name, _) = without_export(text).split_once('=')?;
+    let name = name.trim_end();
+    Some(name.strip_prefix("op-").unwrap_or(name))
+}
+
 pub(super) fn line(text: &str) -> Result<Bound, LineError> {
     if text.len() > MAX_LINE {
         return Err(LineError::TooLong);
     }
-    let text = match text.strip_prefix("export") {
-        Some(rest) if rest.starts_with([' ', '\t']) => rest.trim_start(),
-        _ => text,
-    };
+    let text = without_export(text);
     let (name, value) = text.split_once('=').ok_or(LineError::Form)?;
     let name = name.trim_end();
     if name.is_empty() || name.contains(char::is_whitespace) {
@@ -146,6 +162,6 @@ fn comment(rest: &str) -> Result<(), LineError> {
     if text.is_empty() || (apart && text.starts_with('#')) {
         Ok(())
     } else {
-        Err(LineError::Form)
+        Err(LineError::Rest)
     }
 }

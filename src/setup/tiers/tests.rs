@@ -32,11 +32,15 @@ fn what_a_shell_would_expand_is_refused_by_line_number() {
     assert_eq!(
         refused(text.as_bytes()),
         [
-            (1, "it is not of the form NAME=value".to_owned()),
+            (
+                1,
+                "something other than a comment follows the value".to_owned()
+            ),
             (2, "'`id`' is no model id".to_owned()),
             (3, "'a;b' is no model id".to_owned()),
             (4, "'${HOME}' is no model id".to_owned()),
             (5, "'PATH' is neither a tier nor a seat".to_owned()),
+            (6, "'JUDGMENT' is bound twice".to_owned()),
             (7, "it is not of the form NAME=value".to_owned()),
             (8, "'JUDGMENT' is bound twice".to_owned()),
         ]
@@ -50,8 +54,14 @@ fn malformed_lines_are_named() {
         ("=x", "it is not of the form NAME=value"),
         ("JUDGMENT x=y", "it is not of the form NAME=value"),
         ("JUDGMENT=\"a", "its quotes do not match"),
-        ("JUDGMENT='a'b", "it is not of the form NAME=value"),
-        ("JUDGMENT=a b", "it is not of the form NAME=value"),
+        (
+            "JUDGMENT='a'b",
+            "something other than a comment follows the value",
+        ),
+        (
+            "JUDGMENT=a b",
+            "something other than a comment follows the value",
+        ),
         ("JUDGMENT=a#b", "'a#b' is no model id"),
         ("JUDGMENT=-x", "'-x' is no model id"),
         ("JUDGMENT=é", "'é' is no model id"),

@@ -41,20 +41,23 @@ impl Contents {
         }
     }
 
-    pub(super) fn to_bytes(&self, hash: HashKind) -> Vec<u8> {
-        let mut data = Vec::new();
+    pub(super) fn into_bytes(mut self, hash: HashKind) -> Vec<u8> {
+        let entries: usize = self.tables.iter().map(Vec::len).sum();
+        let mut data = Vec::with_capacity(self.commits.len() * 32 + entries * ENTRY);
         for commit in &self.commits {
             data.extend_from_slice(commit.as_bytes());
         }
         let mut counts = vec![self.commits.len() as u64];
-        for table in &self.tables {
-            let mut entries = table.clone();
-            entries.sort_unstable();
+        for entries in &mut self.tables {
+            // What was read is in order but for what came since, which a stable sort makes use of.
+            entries.sort();
             entries.dedup();
             counts.push(entries.len() as u64);
             for (number, place) in entries {
-                data.extend_from_slice(&number.to_be_bytes());
-                data.extend_from_slice(&place.to_be_bytes());
+                let mut entry = [0; ENTRY];
+                entry[..8].copy_from_slice(&number.to_be_bytes());
+                entry[8..].copy_from_slice(&place.to_be_bytes());
+                data.extend_from_slice(&entry);
             }
         }
         let sums: Vec<u8> = data.chunks(BLOCK).flat_map(sum).collect();
@@ -161,16 +164,34 @@ impl File {
         Some(found)
     }
 
+    /// Returns how many commits it names.
+    pub(super) fn count(&self) -> usize {
+        self.commits as usize
+    }
+
+    /// Returns the commits; `None` when a block is damaged.
+    pub(super) fn commits(&self) -> Option<Vec<Oid>> {
+        let mut ids = vec![0; self.count() * self.width];
+        self.bytes(0, &mut ids)?;
+        ids.chunks_exact(self.width).map(Oid::from_bytes).collect()
+    }
+
     /// Returns all of it; `None` when a block is damaged.
     pub(super) fn read(&self) -> Option<Contents> {
-        let mut contents = Contents::default();
-        for place in 0..self.commits as usize {
-            contents.commits.push(self.commit(place)?);
-        }
-        for table in Table::ALL {
-            for at in 0..self.tables[table as usize] as usize {
-                contents.tables[table as usize].push(self.entry(table, at)?);
-            }
+        let mut data = vec![0; self.len()];
+        self.bytes(0, &mut data)?;
+        let (ids, mut entries) = data.split_at(self.count() * self.width);
+        let mut contents = Contents {
+            commits: ids
+                .chunks_exact(self.width)
+                .map(Oid::from_bytes)
+                .collect::<Option<_>>()?,
+            ..Contents::default()
+        };
+        for (table, count) in contents.tables.iter_mut().zip(self.tables) {
+            let (own, rest) = entries.split_at_checked(size(count, ENTRY)?)?;
+            table.extend(own.chunks_exact(ENTRY).map(entry));
+            entries = rest;
         }
         Some(contents)
     }
@@ -189,9 +210,7 @@ impl File {
         let start = self.commits as usize * self.width + (before as usize + at) * ENTRY;
         let mut bytes = [0; ENTRY];
         self.bytes(start, &mut bytes)?;
-        let mut place = [0; 4];
-        place.copy_from_slice(&bytes[8..]);
-        Some((number(&bytes[..8]), u32::from_be_bytes(place)))
+        Some(entry(&bytes))
     }
 
     fn bytes(&self, mut start: usize, mut into: &mut [u8]) -> Option<()> {
@@ -231,8 +250,15 @@ fn size(count: u64, width: usize) -> Option<usize> {
     usize::try_from(count).ok()?.checked_mul(width)
 }
 
+/// Returns the number and the commit's place that the bytes of an entry are.
+fn entry(bytes: &[u8]) -> (u64, u32) {
+    let mut place = [0; 4];
+    place.copy_from_slice(&bytes[8..]);
+    (number(&bytes[..8]), u32::from_be_bytes(place))
+}
+
 fn number(bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .fold(0, |number, byte| number << 8 | u64::from(*byte))
+    let mut number = [0; 8];
+    number.copy_from_slice(bytes);
+    u64::from_be_bytes(number)
 }

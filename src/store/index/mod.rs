@@ -76,6 +76,14 @@ impl Store {
         Ok(Some(commits))
     }
 
+    /// Returns the commits the file names, newest first but for those added later; `None` where there are
+    /// fewer than `least` or the file is no help.
+    pub(super) fn indexed(&self, least: usize) -> Option<Vec<Oid>> {
+        File::open(&self.index_path(), self.repo().hash_kind())
+            .filter(|file| file.count() >= least)?
+            .commits()
+    }
+
     /// Returns the commits that `tip` has and `known` has not; `None` when it lacks some of its own.
     fn since(&self, tip: Oid, known: Oid) -> Result<Option<Vec<Oid>>, Error> {
         if tip == known {
@@ -111,7 +119,7 @@ impl Store {
         files::replace(
             self.dir(),
             NAME,
-            &contents.to_bytes(self.repo().hash_kind()),
+            &contents.into_bytes(self.repo().hash_kind()),
         )
     }
 
@@ -134,7 +142,7 @@ impl Store {
         files::replace(
             self.dir(),
             NAME,
-            &contents.to_bytes(self.repo().hash_kind()),
+            &contents.into_bytes(self.repo().hash_kind()),
         )
     }
 }

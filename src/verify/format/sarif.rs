@@ -39,17 +39,19 @@ fn of_finding(finding: &Finding) -> Value {
         Severity::Warning => "warning",
         _ => "error",
     };
-    let about = finding.record.map_or_else(String::new, |id| id.to_string());
-    let place: Vec<Value> = finding
-        .place
-        .iter()
-        .map(|(path, line)| location(path, *line))
-        .collect();
+    let path = || finding.place.as_ref().map(|(path, _)| path.quoted());
+    let about = finding.record.map(|id| id.to_string()).or_else(path);
+    let about = about.unwrap_or_default();
+    // A reader of SARIF may refuse a result that lies nowhere.
+    let place = match &finding.place {
+        Some((path, line)) => location(path, *line),
+        None => location(&RepoPath::from(crate::verify::requirements::PATH), 0),
+    };
     json!({
         "ruleId": finding.word,
         "level": level,
         "message": {"text": shown(&finding.message)},
-        "locations": place,
+        "locations": [place],
         "partialFingerprints": {"state/v1": format!("{}/{about}", finding.word)},
     })
 }

@@ -2,7 +2,7 @@ use super::{Format, summary};
 use crate::{
     model::{Class, RepoPath},
     verify::{
-        Finding, Grade, Report,
+        Finding, Grade, Rank, Report,
         report::{Policy, Requirement, Severity, State},
         state::Headline,
     },
@@ -16,7 +16,7 @@ fn requirement(criterion: &str, state: State, paths: usize) -> Requirement {
         state,
         record: None,
         task: Some(HOSTILE.to_owned()),
-        class: Some(Class::Captured),
+        class: Some(Rank::Of(Class::Captured)),
         tested_at: None,
         paths: (0..paths)
             .map(|at| RepoPath::new(format!("src/{at} a,b:c.rs")))

@@ -7,6 +7,7 @@ mod side;
 mod stretch;
 mod text;
 mod weave;
+mod within;
 
 use super::{Document, View, line::normal};
 use side::Words;
@@ -31,7 +32,10 @@ pub fn merge(base: &[u8], ours: &[u8], theirs: &[u8], marker: usize) -> Merged {
     let [_, ours, theirs] = &documents;
     let mut words = Words::default();
     let sides = words.sides(&documents);
-    let woven = weave::weave(&sides, &words, marker);
+    let woven = match within::whole(&sides, &words) {
+        Some(side) => words.as_they_stand(&sides.both[side]),
+        None => weave::weave(&sides, &words, marker),
+    };
     let style = Style {
         bom: ours.bom && theirs.bom,
         crlf: ours.crlf && theirs.crlf,

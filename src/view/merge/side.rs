@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::{Out, weave::Woven};
 use crate::view::{Document, Kind, View, diff::Hold, line::normal};
 
 /// What makes two lines the same.
@@ -51,6 +52,21 @@ pub(super) struct Sides {
 impl Words {
     pub(super) fn get(&self, word: u32) -> &Word {
         &self.words[word as usize]
+    }
+
+    /// Returns a side as it stands.
+    pub(super) fn as_they_stand(&self, side: &[u32]) -> Woven {
+        let out = |word: &u32| {
+            let word = self.get(*word);
+            match word.class {
+                Class::Head => Out::Head,
+                Class::Title | Class::Row | Class::Text => Out::Line(word.bytes.clone()),
+            }
+        };
+        Woven {
+            lines: side.iter().map(out).collect(),
+            conflicts: 0,
+        }
     }
 
     /// Says what a word is worth when two sides are compared: rows hold, blank lines do not.

@@ -310,7 +310,11 @@ impl Text<'_> {
         {
             return;
         }
-        let run = added.iter().zip(new..).take_while(|(at, want)| *at == want);
+        // A word that stands on both sides has its place, and stands for no other.
+        let run = added
+            .iter()
+            .zip(new..)
+            .take_while(|(at, want)| *at == want && !self.shared[other].contains_key(at));
         let end = run.map(|(at, _)| *at).last().unwrap_or(new);
         let [start, end] = [new, end].map(|at| self.found.places[other][at][0]);
         let last = kept[kept.len() - 1];

@@ -1,44 +1,15 @@
 //! What the gate does at a Stop and over the life of a session.
 
 use git_operator::{
-    gate::{self, Gate, NewDecision, NewVerdict, Opening, Place, Secrets},
-    git::{self, Clock, Env, locate},
+    gate::{self, NewDecision, NewVerdict, Opening, Secrets},
     model::{
         Class, Criterion, DecisionKind, Evidence, Outcome, Owner, Stamp, TaskId, Text, Verdict,
     },
-    store::Store,
 };
 use serde_json::{Value, json};
 
 use super::{hook, payload};
-use crate::support::{Output, Repo};
-
-struct Site {
-    store: Store,
-    clock: Clock,
-    place: Place,
-}
-
-fn site(repo: &Repo) -> Site {
-    let env = Env::new(repo.env());
-    let location = locate(repo.path(), &env).unwrap().unwrap();
-    Site {
-        place: Place::of(&location),
-        store: Store::open(git::Repo::open(&location, &env).unwrap()),
-        clock: Clock::new(&env).unwrap(),
-    }
-}
-
-impl Site {
-    fn gate(&self) -> Gate<'_> {
-        Gate {
-            store: &self.store,
-            clock: &self.clock,
-            place: &self.place,
-            session: None,
-        }
-    }
-}
+use crate::support::{Output, Repo, Site};
 
 fn started() -> Repo {
     let repo = Repo::new();
@@ -49,34 +20,24 @@ fn started() -> Repo {
 }
 
 fn open(repo: &Repo, task: &str, owner: Option<&str>) {
-    let site = site(repo);
+    let site = Site::of(repo);
     let owner = owner.map(|owner| Owner::new(owner).unwrap());
     let opened = gate::open(&site.gate(), &TaskId::new(task).unwrap(), owner.as_ref()).unwrap();
     assert!(matches!(opened, Opening::Opened(_)));
 }
 
 fn close(repo: &Repo, task: &str, owner: &str) {
-    let site = site(repo);
+    let site = Site::of(repo);
     let new = NewVerdict {
         task: TaskId::new(task).unwrap(),
         criterion: Criterion::new("c").unwrap(),
         owner: Some(Owner::new(owner).unwrap()),
-        verdict: Verdict {
-            outcome: Outcome::Pass,
-            class: Class::Asserted,
-            evidence: Evidence::of(b""),
-            stamp: Stamp::NoCommit,
-            head: None,
-            subject: None,
-            delta: None,
-            change: None,
-            taints: Vec::new(),
-            repo: None,
-            run: None,
-            definition: None,
-            of: None,
-            import: None,
-        },
+        verdict: Verdict::new(
+            Outcome::Pass,
+            Class::Asserted,
+            Evidence::of(b""),
+            Stamp::NoCommit,
+        ),
         bytes: b"ok".to_vec(),
         blobs: Vec::new(),
         secrets: Secrets::Refuse,
@@ -101,6 +62,53 @@ fn context(output: &Output) -> String {
         .as_str()
         .unwrap()
         .to_owned()
+}
+
+#[test]
+fn a_session_nobody_saw_has_no_age_and_a_stop_is_a_sign_of_life() {
+    let repo = started();
+    open(&repo, "t1", Some("A"));
+    let told = start(&repo, "B", "startup");
+    assert!(
+        told.contains("t1 of session A, of which nothing is known;"),
+        "{told}"
+    );
+    // The client of A never said that it started.
+    assert_eq!(stop(&repo, "A").code, 2);
+    let told = start(&repo, "B", "startup");
+    assert!(told.contains("t1 of session A, last seen "), "{told}");
+    assert!(!told.contains(" days ago"), "{told}");
+}
+
+#[test]
+fn a_date_that_cannot_be_read_opens_no_gate() {
+    let repo = started();
+    open(&repo, "t1", Some("A"));
+    let output = hook(&repo, "Stop", json!({"session_id": "A"}))
+        .env("GIT_COMMITTER_DATE", "yesterdayish")
+        .run();
+    assert_eq!(output.code, 2, "{output:?}");
+}
+
+#[test]
+fn a_session_that_cannot_be_noted_is_told_what_is_open() {
+    let repo = started();
+    open(&repo, "t1", Some("A"));
+    let sessions = repo.path().join(".git/operator/sessions");
+    let _ = std::fs::remove_dir_all(&sessions);
+    std::fs::write(&sessions, "").unwrap();
+    let told = start(&repo, "A", "startup");
+    assert!(told.contains("t1"), "{told}");
+    assert!(told.contains("\nSession: cannot "), "{told}");
+    let output = hook(&repo, "UserPromptSubmit", json!({"session_id": "A"})).run();
+    assert_eq!(
+        (output.code, output.stdout.as_str(), output.stderr.as_str()),
+        (0, "", "")
+    );
+    // A refusal that cannot be counted would never end.
+    let output = stop(&repo, "A");
+    assert_eq!(output.code, 0);
+    assert!(output.stdout.contains("ends unchecked"), "{output:?}");
 }
 
 fn start(repo: &Repo, session: &str, source: &str) -> String {
@@ -246,7 +254,7 @@ fn without_a_git_a_stop_passes_and_says_so() {
 #[test]
 fn decisions_that_nobody_presented_block_and_are_named() {
     let repo = started();
-    let site = site(&repo);
+    let site = Site::of(&repo);
     let decide = |owner: &str| {
         let new = NewDecision {
             kind: DecisionKind::Deviation,
@@ -361,7 +369,7 @@ fn a_new_session_is_told_what_it_can_take_over() {
         "{told}"
     );
     assert_eq!((stop(&repo, "NEW").code, stop(&repo, "NEW2").code), (0, 0));
-    let site = site(&repo);
+    let site = Site::of(&repo);
     gate::adopt(
         &site.gate(),
         &[TaskId::new("release candidate").unwrap()],
@@ -449,7 +457,7 @@ fn a_decision_typed_by_hand_is_asked_for() {
         refused.stderr
     );
     assert_eq!(stop(&repo, "S2").code, 0);
-    let site = site(&repo);
+    let site = Site::of(&repo);
     gate::mark_handoff(&site.gate(), Owner::new("S1").ok().as_ref(), "handoff").unwrap();
     assert_eq!(stop(&repo, "S1").code, 0);
 }

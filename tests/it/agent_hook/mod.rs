@@ -1,7 +1,9 @@
 //! One file per event; what all events have in common here.
 
 mod gate;
-mod policy;
+pub(crate) mod policy;
+mod policy_events;
+mod policy_faults;
 mod shorten;
 mod stop;
 

@@ -7,10 +7,10 @@ use crate::{
     support::Repo,
 };
 
-const SESSION: &str = "S1";
+pub(crate) const SESSION: &str = "S1";
 
 /// A repository with a commit and the four policies of the documentation.
-fn repo() -> Repo {
+pub(crate) fn repo() -> Repo {
     let repo = Repo::new();
     repo.write(".operator/policies/max-lines.yaml", FIRST);
     repo.write(".operator/policies/respect.yaml", OTHERS);
@@ -20,7 +20,7 @@ fn repo() -> Repo {
     repo
 }
 
-fn sent(repo: &Repo, event: &str, more: Value) -> (i32, Value, String) {
+pub(crate) fn sent(repo: &Repo, event: &str, more: Value) -> (i32, Value, String) {
     let mut payload = json!({
         "session_id": SESSION, "cwd": repo.path(), "hook_event_name": event,
         "prompt_id": "p1", "permission_mode": "default",
@@ -33,7 +33,7 @@ fn sent(repo: &Repo, event: &str, more: Value) -> (i32, Value, String) {
     (output.code, answer, output.stderr)
 }
 
-fn tool(repo: &Repo, event: &str, id: &str, (name, input): (&str, Value)) -> Value {
+pub(crate) fn tool(repo: &Repo, event: &str, id: &str, (name, input): (&str, Value)) -> Value {
     let more = json!({
         "tool_name": name, "tool_input": input, "tool_use_id": id,
         "tool_response": { "stdout": "", "stderr": "" },
@@ -43,20 +43,20 @@ fn tool(repo: &Repo, event: &str, id: &str, (name, input): (&str, Value)) -> Val
     answer
 }
 
-fn write(repo: &Repo, path: &str, content: &str) -> Value {
+pub(crate) fn write(repo: &Repo, path: &str, content: &str) -> Value {
     let input = json!({ "file_path": repo.path().join(path), "content": content });
     tool(repo, "PreToolUse", "w", ("Write", input))
 }
 
 /// Runs a shell call that does `work`; returns what the hooks before and after it answer.
-fn shell(repo: &Repo, id: &str, command: &str, work: impl FnOnce()) -> (Value, Value) {
+pub(crate) fn shell(repo: &Repo, id: &str, command: &str, work: impl FnOnce()) -> (Value, Value) {
     let input = json!({ "command": command });
     let before = tool(repo, "PreToolUse", id, ("Bash", input.clone()));
     work();
     (before, tool(repo, "PostToolUse", id, ("Bash", input)))
 }
 
-fn denied(answer: &Value) -> &str {
+pub(crate) fn denied(answer: &Value) -> &str {
     let own = &answer["hookSpecificOutput"];
     assert_eq!(own["permissionDecision"], "deny", "{answer}");
     own["permissionDecisionReason"].as_str().unwrap()
@@ -225,4 +225,14 @@ fn a_test_that_passed_lets_the_turn_end() {
     let _ = shell(&repo, "u2", "cargo test --lib", || {});
     let (code, _, stderr) = sent(&repo, "Stop", json!({}));
     assert_eq!(code, 0, "{stderr}");
+}
+
+/// A repository with a commit and one file of policies.
+pub(crate) fn policy(text: &str) -> Repo {
+    let repo = Repo::new();
+    repo.write(".operator/policies/p.yaml", text);
+    repo.write("a", "one\n");
+    repo.git(["add", "-A"]);
+    repo.git(["commit", "-qm", "c1"]);
+    repo
 }

@@ -96,3 +96,67 @@ fn a_process_whose_directory_is_gone_still_answers() {
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
+
+/// Opens a task of session S1, records an outcome on its criterion `tests`, and returns the record's id.
+fn verdict(repo: &Repo, task: &str, outcome: &str) -> String {
+    let owner = ["--owner", "S1"];
+    repo.operator(["-q", "task", task].into_iter().chain(owner))
+        .check();
+    let verdict = ["verdict", "--json", task, "tests", "ran them", outcome];
+    let line = repo.operator(verdict.into_iter().chain(owner)).run();
+    let record: Value = serde_json::from_str(&line.stdout).unwrap();
+    record["id"].as_str().unwrap().to_owned()
+}
+
+const FAILING: &str = "git-operator: 1 criterion failed again and again: 'tests' of task 'a' \
+                       (2 times); ask the people before trying the same once more";
+
+#[test]
+fn what_failed_twice_in_a_row_is_reported_when_the_turn_may_end() {
+    let repo = Repo::new();
+    for task in ["a", "b"] {
+        verdict(&repo, task, "FAIL");
+    }
+    hook(&repo, "Stop", json!({})).check();
+    verdict(&repo, "a", "FAIL");
+    assert_eq!(message(&hook(&repo, "Stop", json!({})).run()), FAILING);
+    hook(&repo, "Stop", json!({"session_id": "S2"})).check();
+}
+
+#[test]
+fn a_refused_stop_names_what_fails_again_and_again_too() {
+    let repo = Repo::new();
+    verdict(&repo, "a", "FAIL");
+    verdict(&repo, "a", "FAIL");
+    repo.operator(["task", "a", "--owner", "S1"]).run();
+    let refused = hook(&repo, "Stop", json!({})).run();
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.ends_with(&format!("{FAILING}\n")));
+}
+
+#[test]
+fn any_other_outcome_ends_the_row_of_failures() {
+    for outcome in ["PASS", "MOOT"] {
+        let repo = Repo::new();
+        for outcome in ["FAIL", "FAIL", outcome] {
+            verdict(&repo, "a", outcome);
+        }
+        hook(&repo, "Stop", json!({})).check();
+        verdict(&repo, "a", "FAIL");
+        hook(&repo, "Stop", json!({})).check();
+    }
+}
+
+#[test]
+fn a_verdict_taken_back_counts_neither_way() {
+    let repo = Repo::new();
+    let ids = ["FAIL", "FAIL", "PASS"].map(|outcome| verdict(&repo, "a", outcome));
+    let retract = |id: &str| {
+        let line = ["retract", id, "--why", "wrong", "--owner", "S1"];
+        assert_eq!(repo.operator(line).run().code, 0);
+    };
+    retract(&ids[2]);
+    assert_eq!(message(&hook(&repo, "Stop", json!({})).run()), FAILING);
+    retract(&ids[0]);
+    hook(&repo, "Stop", json!({})).check();
+}

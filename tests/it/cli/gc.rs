@@ -1,6 +1,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    process::Command,
     time::Duration,
 };
 
@@ -67,6 +68,97 @@ fn a_collection_of_gits_beside_ours_loses_nothing() {
     let log = repo.operator(["log", "--kind", "verdict"]).run();
     assert_eq!(log.stdout.lines().count(), 5, "{}", log.stdout);
     repo.git(["fsck", "--strict", "--no-dangling"]);
+}
+
+/// Makes every object a file of its own.
+fn unpack(repo: &Repo) {
+    let dir = repo.path().join(".git/objects/pack");
+    for entry in fs::read_dir(&dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|end| end != "pack") {
+            continue;
+        }
+        let aside = repo.path().join(".git/aside.pack");
+        fs::rename(&path, &aside).unwrap();
+        fs::remove_file(path.with_extension("idx")).unwrap();
+        let child = Command::new("git")
+            .args(["unpack-objects", "-q"])
+            .current_dir(repo.path())
+            .env_clear()
+            .envs(repo.env())
+            .stdin(fs::File::open(&aside).unwrap())
+            .status();
+        assert!(child.unwrap().success());
+    }
+}
+
+/// Takes objects away, as a `git gc --prune=now` does that runs beside their writer.
+fn take(repo: &Repo, objects: &[&str]) {
+    let ids: Vec<String> = objects
+        .iter()
+        .map(|object| repo.git(["rev-parse", object]))
+        .collect();
+    for id in ids {
+        let path = format!(".git/objects/{}/{}", &id[..2], &id[2..]);
+        fs::remove_file(repo.path().join(path)).unwrap();
+    }
+}
+
+#[test]
+fn notes_and_pins_whose_objects_are_gone_are_made_anew_and_git_collects_again() {
+    let notes = "refs/notes/operator";
+    let pins = "refs/operator-local/pins";
+    let whole: &[&str] = &[notes, "refs/notes/operator^{tree}"];
+    for gone in [
+        &[notes][..],
+        whole,
+        &["refs/notes/operator^{tree}"],
+        &["refs/notes/operator:first"],
+        &["refs/notes/operator^"],
+        &[pins],
+        &["refs/operator-local/pins^"],
+    ] {
+        let repo = site();
+        for task in ["t1", "t2"] {
+            verdict(&repo, task, "ok");
+            repo.operator(["gc", "--notes"]).run();
+            repo.commit(task);
+        }
+        verdict(&repo, "t3", "ok");
+        repo.git([
+            "-c",
+            "user.name=Eve",
+            "notes",
+            "--ref=operator",
+            "add",
+            "-m",
+            "hers",
+        ]);
+        repo.operator(["gc"]).run();
+        let first = repo.git(["rev-parse", "HEAD~2"]);
+        unpack(&repo);
+        let gone: Vec<String> = gone
+            .iter()
+            .map(|name| name.replace("first", &first))
+            .collect();
+        let names: Vec<&str> = gone.iter().map(String::as_str).collect();
+        take(&repo, &names);
+        let git = repo.try_git(["gc", "-q"]);
+        assert!(!git.status.success(), "{gone:?}: the fault is not there");
+
+        let output = repo.operator(["gc", "--notes"]).run();
+        assert_eq!(output.code, 0, "{gone:?}: {}", output.stderr);
+        repo.git(["gc", "-q", "--prune=now"]);
+        repo.git(["fsck", "--strict", "--no-dangling"]);
+        let shown = |commit: &str| repo.git(["notes", "--ref=operator", "show", commit]);
+        assert!(shown("HEAD~2").ends_with(" PASS exact t1"), "{gone:?}");
+        assert!(shown("HEAD~1").ends_with(" PASS exact t2"), "{gone:?}");
+        let kept = repo.git(["log", "--format=%P", pins]);
+        assert!(kept.contains(&first), "{gone:?}: {kept}");
+        repo.operator(["gc", "--notes"])
+            .stdout("nothing to do\n")
+            .check();
+    }
 }
 
 #[test]

@@ -145,6 +145,9 @@ fn each_filter_selects_by_itself() {
     fifty.selects(&["--since", &date], |r| r.time >= time);
     fifty.selects(&["--until", &date], |r| r.time <= time);
     assert_eq!(fifty.ids(&["-n", "7"]), fifty.ids(&[])[..7]);
+    for all in [&["-n", "-1"][..], &["-n-1"], &["--max-count=-2"]] {
+        assert_eq!(fifty.ids(all), fifty.ids(&[]));
+    }
     assert_eq!(fifty.ids(&[]).len(), 50);
 }
 
@@ -453,4 +456,98 @@ fn errors_of_a_json_command_are_json() {
         (&1.into(), &"error".into(), &128.into())
     );
     assert_eq!(error["hint"], "git init && git operator start");
+}
+
+#[test]
+fn the_graph_keeps_the_records_of_a_task_together() {
+    let fifty = fifty();
+    let shown = super::lines(
+        &fifty.repo,
+        &["log", "--graph", "--task", "T-03", "--task", "T-10"],
+    );
+    let id = |at: usize| fifty.records[at].id.short();
+    assert_eq!(
+        shown,
+        [
+            "* T-10  PASS criterion of T-10".to_owned(),
+            format!(
+                "| {} 2026-01-01 00:08 DEVIATION skipped T-10: flaky upstream",
+                id(29)
+            ),
+            format!("| {} 2026-01-01 00:08 defer    later", id(28)),
+            format!(
+                "| {} 2026-01-01 00:08 PASS     criterion of T-10: T-10 says PASS line two @{}",
+                id(27),
+                &fifty.commits[1][..12]
+            ),
+            format!(
+                "| {} 2026-01-01 00:08 FAIL     criterion of T-10: T-10 says FAIL line two @{}",
+                id(26),
+                &fifty.commits[1][..12]
+            ),
+            format!("| {} 2026-01-01 00:08 open     T-10 for S1", id(25)),
+            String::new(),
+            "* T-03  PASS criterion of T-03".to_owned(),
+            format!(
+                "| {} 2026-01-01 00:05 DEVIATION skipped T-03: flaky upstream",
+                id(19)
+            ),
+            format!("| {} 2026-01-01 00:05 defer    later", id(18)),
+            format!(
+                "| {} 2026-01-01 00:05 PASS     criterion of T-03: T-03 says PASS line two @{}",
+                id(17),
+                &fifty.commits[0][..12]
+            ),
+            format!(
+                "| {} 2026-01-01 00:05 FAIL     criterion of T-03: T-03 says FAIL line two @{}",
+                id(16),
+                &fifty.commits[0][..12]
+            ),
+            format!("| {} 2026-01-01 00:05 open     T-03 for S1", id(15)),
+        ]
+    );
+}
+
+#[test]
+fn a_range_is_read_no_further_than_its_records_need() {
+    let repo = Repo::new();
+    let first = repo.commit("first");
+    repo.commit("second");
+    repo.commit("third");
+    repo.operator(["task", "T", "--owner", "S1"]).run();
+    repo.operator(["verdict", "T", "c", "seen", "PASS", "--owner", "S1"])
+        .run();
+    let object = repo
+        .path()
+        .join(".git/objects")
+        .join(&first[..2])
+        .join(&first[2..]);
+    std::fs::remove_file(&object).unwrap();
+    let args = ["log", "-n", "1", "--format", "%t", "HEAD"];
+    assert_eq!(super::lines(&repo, &args), ["T"]);
+    // One record more has to look for its commit in what is gone.
+    let output = repo.operator(["log", "--commit", "HEAD", "HEAD~1"]).run();
+    assert_eq!(output.code, 128, "{}", output.stdout);
+}
+
+#[test]
+fn a_pager_that_quits_is_success() {
+    let fifty = fifty();
+    if !std::path::Path::new("/usr/bin/script").exists() {
+        return crate::support::skipped("script(1) is not installed");
+    }
+    let program = env!("CARGO_BIN_EXE_git-operator");
+    let output = std::process::Command::new("script")
+        .args(["-qec", &format!("{program} log --graph"), "/dev/null"])
+        .current_dir(fifty.repo.path())
+        .env_clear()
+        .envs(fifty.repo.env())
+        .env("PAGER", "head -n 1")
+        .env("TERM", "xterm")
+        .output()
+        .unwrap();
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    assert_eq!(shown.matches('\n').count(), 1, "{shown}");
+    assert!(shown.contains("\x1b[36m*\x1b[m"), "{shown}");
 }

@@ -96,6 +96,8 @@ fn a_link_among_the_policies_is_left_aside() {
 #[test]
 fn a_trace_shows_every_part_and_touches_nothing() {
     let repo = repo();
+    repo.git(["add", "-A"]);
+    repo.git(["commit", "-qm", "a"]);
     let before = repo.git(["status", "--porcelain", "-uall", "--ignored"]);
     let large = "x\n".repeat(401);
     let output = repo
@@ -113,7 +115,7 @@ fn a_trace_shows_every_part_and_touches_nothing() {
     assert_eq!((output.code, output.stderr.as_str()), (1, ""));
     let text = output.stdout;
     for part in [
-        "event   file.write a.rs\n",
+        "event   file.write a.rs  via=tool  applied=false  known=true  lines=401\n",
         "BLOCK   max-lines  .operator/policies/max-lines.yaml:1",
         "true    builtin max-lines: 'a.rs' would have 401 lines; the limit is 400\n",
         "restore  nothing to put back\n",
@@ -160,7 +162,7 @@ fn tests_are_run_and_a_failing_one_is_told() {
         - { name: ls, event: tool.call, data: { command: ls }, expect: none }\n";
     repo.write(".operator/policies/a.yaml", policy);
     repo.operator(["policy", "test", "--coverage", "--mutate"])
-        .stdout("2 passed, 0 failed\ncoverage: 0 gaps\nmutation: 0 of 0 noticed (100 %)\n")
+        .stdout("2 passed, 0 failed\ncoverage: 2 of 2 shown (100 %)\nmutation: 0 of 0 noticed (100 %)\n")
         .check();
     repo.write(
         ".operator/policies/a.yaml",
@@ -206,7 +208,7 @@ fn a_new_policy_passes_its_own_check() {
         .stdout("3 policies in 1 files: 0 errors, 0 warnings\n")
         .check();
     repo.operator(["policy", "test", "--coverage"])
-        .stdout("3 passed, 0 failed\ncoverage: 0 gaps\n")
+        .stdout("3 passed, 0 failed\ncoverage: 6 of 6 shown (100 %)\n")
         .check();
     repo.operator(["policy", "new", "small"])
         .stderr("error: cannot write '.operator/policies/small.yaml': it is there already\n")

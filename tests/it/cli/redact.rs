@@ -154,3 +154,136 @@ fn clones_that_unite_lose_it_and_the_remote_does_too() {
     let tip = |repo: &Repo| repo.git(["rev-parse", "refs/operator/evidence"]);
     assert_eq!((tip(&one), tip(&two)), (tip(&hub), tip(&hub)));
 }
+
+#[test]
+fn what_was_fetched_before_is_let_go_and_the_repository_stays_sound() {
+    let repo = site();
+    let hub = Repo::bare();
+    repo.git(["remote", "add", "origin", hub.path().to_str().unwrap()]);
+    let id = long(&repo, "t1");
+    sync(&repo);
+    let tracked = "refs/operator-remotes/origin/evidence";
+    let fetched = repo.git(["rev-parse", tracked]);
+    repo.git(["update-ref", "refs/heads/mine", &fetched]);
+    let redact = || repo.operator(["redact", &id, "--why", "a password"]).run();
+    assert_eq!(redact().code, 0);
+    assert_eq!(repo.git(["for-each-ref", tracked]), "");
+    repo.git(["fsck", "--connectivity-only", "--no-dangling"]);
+    repo.git(["update-ref", "-d", "refs/heads/mine"]);
+    repo.git(["gc", "-q", "--prune=now"]);
+    assert!(!repo.try_git(["cat-file", "-e", &fetched]).status.success());
+    sync(&repo);
+    repo.git(["fsck", "--connectivity-only", "--no-dangling"]);
+    assert_eq!(
+        hub.git(["rev-list", "--count", "refs/operator/evidence"]),
+        "1"
+    );
+}
+
+fn tip(repo: &Repo) -> String {
+    repo.git(["rev-parse", "refs/operator/ledger"])
+}
+
+#[test]
+fn redacted_evidence_is_not_recorded_again() {
+    let repo = site();
+    let id = long(&repo, "t1");
+    assert_eq!(repo.operator(["redact", &id]).run().code, 0);
+    let before = tip(&repo);
+    let filler: String = (0..2_000).map(|n| format!("t1 line {n}\n")).collect();
+    let evidence = format!("{filler}{SECRET} t1\n{filler}");
+    let output = repo
+        .operator(["verdict", "t1", "c", "PASS", "--owner", "S1"])
+        .stdin(&evidence)
+        .run();
+    assert_eq!(output.code, 1, "{}", output.stderr);
+    assert!(
+        output
+            .stderr
+            .starts_with("error: cannot record a verdict for 't1': evidence '")
+            && output.stderr.ends_with("' was redacted before\n"),
+        "{}",
+        output.stderr
+    );
+    assert_eq!(tip(&repo), before);
+    // What a command printed is not a reason to forget how it ended.
+    repo.write("../printed", &evidence);
+    repo.operator(["task", "t2", "--owner", "S1"]).run();
+    let output = repo
+        .operator(["run", "--owner", "S1", "t2", "c", "--", "cat", "../printed"])
+        .run();
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    assert!(
+        output
+            .stderr
+            .contains("was redacted before and is not kept"),
+        "{}",
+        output.stderr
+    );
+    let log = repo.operator(["log", "-n", "1"]).run();
+    assert!(log.stdout.contains(" PASS     t2: c"), "{}", log.stdout);
+    assert!(!holds(&repo, &format!("{SECRET} t1")));
+}
+
+#[test]
+fn what_was_redacted_stays_gone_whatever_is_packed_later() {
+    let repo = site();
+    let id = long(&repo, "t1");
+    assert_eq!(repo.operator(["redact", &id]).run().code, 0);
+    for _ in 0..2 {
+        assert_eq!(repo.operator(["gc"]).run().code, 0);
+        repo.git(["gc", "-q"]);
+        long(&repo, "t2");
+        assert!(!holds(&repo, &format!("{SECRET} t1")));
+        assert!(holds(&repo, &format!("{SECRET} t2")));
+    }
+    repo.git(["gc", "-q", "--prune=now"]);
+    let all = repo.git([
+        "cat-file",
+        "--batch-all-objects",
+        "--batch-check=%(objectname)",
+    ]);
+    for object in all.lines() {
+        let kind = repo.git(["cat-file", "-t", object]);
+        assert!(
+            kind != "blob"
+                || !repo
+                    .git(["cat-file", "blob", object])
+                    .contains(&format!("{SECRET} t1"))
+        );
+    }
+    assert_eq!(
+        repo.operator(["doctor"])
+            .run()
+            .stdout
+            .matches("redacted")
+            .count(),
+        0
+    );
+}
+
+/// A clone that cannot take it out at once says so, and `doctor --fix` finishes it.
+#[test]
+fn a_redaction_that_was_not_finished_is_named_and_finished() {
+    let repo = site();
+    let id = long(&repo, "t1");
+    let copy = repo.dir().join("copy.git");
+    let copy = copy.to_str().unwrap();
+    repo.git(["init", "-q", "--bare", copy]);
+    repo.git(["push", "-q", copy, "refs/operator/evidence"]);
+    assert_eq!(repo.operator(["redact", &id]).run().code, 0);
+    let what = "evidence that was redacted still lies in 'refs/operator/evidence'";
+    assert!(!repo.operator(["doctor"]).run().stdout.contains(what));
+    let evidence = "+refs/operator/evidence:refs/operator/evidence";
+    repo.git(["fetch", "-q", copy, evidence]);
+    let found = repo.operator(["doctor"]).run();
+    assert!(found.stdout.contains(what), "{}", found.stdout);
+    let fixed = repo.operator(["doctor", "--fix"]).run();
+    assert!(
+        fixed.stdout.contains(&format!("fixed: {what}")),
+        "{}",
+        fixed.stdout
+    );
+    assert!(!holds(&repo, &format!("{SECRET} t1")));
+    assert!(!repo.operator(["doctor"]).run().stdout.contains(what));
+}

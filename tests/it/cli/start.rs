@@ -32,7 +32,9 @@ fn a_dry_run_changes_nothing() {
     repo.commit("a");
     let output = repo.operator(["start", "--dry-run"]).run();
     assert!(
-        output.stdout.contains("created .operator/.gitignore\n"),
+        output
+            .stdout
+            .contains("would create .operator/.gitignore\n"),
         "{}",
         output.stdout
     );

@@ -34,14 +34,19 @@ fn what_is_open_is_listed_by_whose_it_is() {
     let deviation = lines(&repo, &["log", "--kind", "DEVIATION", "--format", "%h"]).remove(0);
     repo.operator(["status", "--owner", "S1"])
         .stdout(format!(
-            "Open tasks of session S1:\n\
+            "Open tasks of session S1, which hold its Stop back:\n\
+             \x20 (use \"git operator run <task> <criterion> -- <command>\" to earn a PASS, \
+             \"git operator defer <task> <reason>\" to close one without)\n\
              \x20 T-1  S1  2026-01-01 00:01\n\
              \x20 a b  S1  2026-01-01 00:02\n\
              Open tasks of nobody, which hold every session back:\n\
+             \x20 (use \"git operator adopt --owner <session> <task>\" to take one over)\n\
              \x20 free  -  2026-01-01 00:02\n\
-             Open tasks of other sessions:\n\
+             Open tasks of other sessions, which hold only those back:\n\
+             \x20 (use \"git operator adopt --owner <session> <task>\" to take one over)\n\
              \x20 T-2  S2  2026-01-01 00:01  in worktree linked\n\
-             Decisions nobody was shown (git operator handoff):\n\
+             Decisions nobody was shown, which hold a Stop back:\n\
+             \x20 (use \"git operator handoff --mark\" once people have read them)\n\
              \x20 {deviation} DEVIATION -: what\n"
         ))
         .check();
@@ -146,4 +151,71 @@ fn a_read_only_repository_can_be_read() {
     mode(0o755);
     assert_eq!(status, before);
     assert_eq!(log.len(), 7);
+}
+
+/// What a command prints for a terminal of so many columns.
+fn narrow(repo: &Repo, args: &[&str], columns: usize) -> Vec<String> {
+    let output = repo
+        .operator(args)
+        .env("GIT_PAGER_IN_USE", "1")
+        .env("COLUMNS", columns.to_string())
+        .run();
+    assert_eq!((output.code, output.stderr.as_str()), (0, ""), "{args:?}");
+    let plain = regex::Regex::new("\x1b\\[[0-9]*m").unwrap();
+    let text = plain.replace_all(&output.stdout, "").into_owned();
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    let repo = busy();
+    for (task, text) in [("T-1", "日本語".repeat(30)), ("a b", "w".repeat(300))] {
+        let verdict = ["verdict", task, &text, &text, "PASS", "--owner", "S1"];
+        assert_eq!(repo.operator(verdict).run().code, 0);
+    }
+    repo.commit("b");
+    let commands: [&[&str]; 4] = [
+        &["status", "--owner", "S1"],
+        &["status"],
+        &["log"],
+        &["log", "--graph"],
+    ];
+    for args in commands {
+        for columns in [20, 39, 40, 63, 64, 80] {
+            for line in narrow(&repo, args, columns) {
+                let width = git_operator::ui::width(&line);
+                assert!(width <= columns, "{args:?} in {columns}: {width}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_passed_on_another_source_is_stale() {
+    let repo = Repo::new();
+    repo.commit("a");
+    repo.operator(["task", "T", "--owner", "S1"]).run();
+    repo.operator(["verdict", "T", "it holds", "seen", "PASS", "--owner", "S1"])
+        .run();
+    repo.operator(["status"])
+        .stdout("no task is open\n")
+        .check();
+    let made = repo.head();
+    repo.commit("b");
+    let id = lines(&repo, &["log", "--outcome", "PASS", "--format", "%h"]).remove(0);
+    repo.operator(["status"])
+        .stdout(format!(
+            "no task is open\n\
+             Criteria that passed on another source than HEAD's:\n\
+             \x20 (use \"git operator verify\" to see what changed)\n\
+             \x20 it holds: {id} of T made at {}: stale\n",
+            &made[..12]
+        ))
+        .check();
+    repo.operator(["task", "U", "--owner", "S1"]).run();
+    repo.operator(["verdict", "U", "it holds", "seen", "PASS", "--owner", "S1"])
+        .run();
+    repo.operator(["status"])
+        .stdout("no task is open\n")
+        .check();
 }

@@ -59,12 +59,13 @@ fn a_line_that_a_shell_would_run_refuses_the_whole_by_number() {
     assert_eq!(
         output.stderr,
         format!(
-            "error: cannot use '{}': 6 lines are refused\n\
-             \x20 line 1: it is not of the form NAME=value\n\
+            "error: cannot use '{}': 7 lines are refused\n\
+             \x20 line 1: something other than a comment follows the value\n\
              \x20 line 2: '`id`' is no model id\n\
              \x20 line 3: 'a;b' is no model id\n\
              \x20 line 4: '${{HOME}}' is no model id\n\
              \x20 line 5: 'PATH' is neither a tier nor a seat\n\
+             \x20 line 6: 'JUDGMENT' is bound twice\n\
              \x20 line 7: it is not of the form NAME=value\n",
             path.display()
         )

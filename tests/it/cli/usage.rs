@@ -64,6 +64,56 @@ fn the_description_of_the_command_line_holds_together() {
 }
 
 #[test]
+fn a_wrong_number_is_told_in_words() {
+    let repo = Repo::outside();
+    for (number, why) in [
+        ("abc", "expected a number"),
+        ("", "expected a number"),
+        ("99999999999999999999999", "too large a number"),
+    ] {
+        let said = repo.operator(["log", "-n", number]).run();
+        let wanted = format!("error: invalid value '{number}' for '--max-count <N>': {why}\n");
+        let line = said.stderr.split_inclusive('\n').next().unwrap();
+        assert_eq!((line, said.code), (&*wanted, 129));
+    }
+}
+
+#[test]
+fn what_the_system_says_is_told_as_everything_else() {
+    let repo = Repo::new();
+    repo.commit("a");
+    for args in [
+        &["run", "T", "c", "--owner", "S", "--", "/absent"][..],
+        &["policy", "check", "absent.yaml"],
+        &["policy", "test", "absent.yaml"],
+    ] {
+        let output = repo.operator(args).run();
+        let said = output.stdout + &output.stderr;
+        assert!(said.contains(": no such file or directory\n"), "{said}");
+    }
+}
+
+#[test]
+fn help_names_every_command_once_and_fits_80_columns() {
+    let repo = Repo::outside();
+    for args in [&["-h"][..], &["--help"]] {
+        let help = repo.operator(args).run().stdout;
+        for command in git_operator::cli::tree().get_subcommands() {
+            let name = command.get_name();
+            let of = |line: &&str| {
+                line.strip_prefix("  ").and_then(|l| l.split(' ').next()) == Some(name)
+            };
+            let wanted = usize::from(!command.is_hide_set() || args == ["--help"]);
+            assert_eq!(help.lines().filter(of).count(), wanted, "{name}: {help}");
+        }
+        let groups = help.split("\nOptions:").next().unwrap();
+        for line in groups.lines().filter(|line| line.starts_with("  ")) {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+    }
+}
+
+#[test]
 fn every_command_has_help() {
     let repo = Repo::outside();
     for command in git_operator::cli::tree().get_subcommands() {

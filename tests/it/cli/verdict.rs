@@ -318,3 +318,34 @@ fn the_ledger_reads_as_an_audit_trail() {
         "verdict PASS T: suite passes\ntask T: opened by S1"
     );
 }
+
+#[test]
+fn the_roots_of_history_are_looked_for_once() {
+    let repo = opened(&["T-1", "T-2", "T-3", "T-4"]);
+    let looks = |task: &str| {
+        let verdict = ["verdict", task, "c", "e", "PASS", "--owner", "S1"];
+        let ran = repo.operator(verdict).env("GIT_TRACE", "1").run();
+        assert_eq!(ran.code, 0, "{ran:?}");
+        ran.stderr.contains("--max-parents=0")
+    };
+    let recorded = || {
+        let shown = repo.operator(["log", "-n", "1", "--json"]).run();
+        shown.stdout
+    };
+    let first = repo.head();
+    assert!(looks("T-1"));
+    repo.commit("b");
+    assert!(!looks("T-2"));
+    assert!(
+        recorded().contains(&format!("\"repo\":[\"{first}\"]")),
+        "{}",
+        recorded()
+    );
+    // A history that begins anew has another root.
+    repo.git(["checkout", "-q", "--orphan", "other"]);
+    repo.commit("c");
+    let second = repo.head();
+    assert!(looks("T-3"));
+    assert!(recorded().contains(&second), "{}", recorded());
+    assert!(!looks("T-4"));
+}

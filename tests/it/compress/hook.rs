@@ -128,6 +128,24 @@ fn what_may_not_be_changed_is_not_answered() {
 }
 
 #[test]
+fn an_output_that_the_client_keeps_has_its_secrets_masked_and_nothing_else_changed() {
+    let project = Project::started();
+    let key = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let response = json!({"stdout": format!("{}token {key}\n", "x\n".repeat(9_000)), "stderr": "",
+        "persistedOutputPath": "/x", "persistedOutputSize": 18_047});
+    let answer = answer(&project, "Bash", &json!({"command": "ls"}), &response).unwrap();
+    let shown = answer["stdout"].as_str().unwrap();
+    assert!(
+        !shown.contains(key) && shown.starts_with("x\nx\n"),
+        "{}",
+        &shown[18_000..]
+    );
+    assert_eq!(shown.lines().count(), 9_001);
+    assert_eq!(answer["persistedOutputPath"], "/x");
+    assert_eq!(project.spills(), Vec::<Vec<u8>>::new());
+}
+
+#[test]
 fn a_switched_off_compressor_answers_nothing() {
     let project = Project::started();
     let call = Call {

@@ -74,6 +74,34 @@ fn a_pack_replaces_damaged_loose_objects() {
 }
 
 #[test]
+fn a_repository_of_more_packs_than_it_is_opened_for_is_read() {
+    let repo = Repo::new();
+    let commit = repo.commit("a");
+    repo.git(["repack", "-adq"]);
+    let dir = repo.path().join(".git/objects/pack");
+    let packs: Vec<_> = fs::read_dir(&dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    for number in 0..700 {
+        for path in &packs {
+            let end = path.extension().unwrap().to_str().unwrap();
+            fs::hard_link(path, dir.join(format!("pack-{number:040x}.{end}"))).unwrap();
+        }
+    }
+    let git = open(&repo);
+    assert!(
+        !git.has(Oid::from_bytes(&[7; 20]).unwrap()),
+        "all packs are looked through"
+    );
+    assert_eq!(git.commit(commit.parse().unwrap()).unwrap().parents, []);
+    repo.operator(["task", "t", "--owner", "S1"]).run();
+    let verdict = ["verdict", "t", "c", "ok", "PASS", "--owner", "S1"];
+    let output = repo.operator(verdict).run();
+    assert_eq!(output.code, 0, "{}", output.stderr);
+}
+
+#[test]
 fn a_sweep_takes_our_marks_and_leftovers_and_nobody_elses() {
     let repo = Repo::new();
     let git = open(&repo);

@@ -235,6 +235,30 @@ fn an_edit_of_the_same_size_and_time_is_found_whatever_the_settings_say() {
 }
 
 #[test]
+fn an_edit_within_the_second_of_its_staging_is_in_the_subject() {
+    let repo = Repo::new();
+    repo.git(["config", "core.trustctime", "false"]);
+    let then = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000);
+    let set = |path: &str| {
+        let file = fs::OpenOptions::new()
+            .write(true)
+            .open(repo.path().join(path));
+        file.unwrap().set_modified(then).unwrap();
+    };
+    fs::write(repo.path().join("a"), "one\n").unwrap();
+    set("a");
+    repo.git(["add", "a"]);
+    repo.git(["commit", "-qm", "c1"]);
+    set(".git/index");
+    fs::write(repo.path().join("a"), "two\n").unwrap();
+    set("a");
+    let stamped = stamped(&repo);
+    assert_eq!(paths(&stamped), ["a"]);
+    let subject = stamped.subject.unwrap().to_hex();
+    assert_eq!(subject, committed_subject(&repo));
+}
+
+#[test]
 fn a_replaced_commit_is_not_what_was_tested() {
     let repo = Repo::new();
     repo.commit("a");

@@ -44,6 +44,15 @@ impl Install {
         dir.to_str().unwrap().to_owned()
     }
 
+    /// Puts a program that a launcher must never run where relative elements of PATH lead.
+    fn tool(&self, name: &str) {
+        for dir in [".", "rel"] {
+            let dir = self.dir.path().join(dir);
+            fs::create_dir_all(&dir).unwrap();
+            symlink(at("tests/it/plugin/fake-binary"), dir.join(name)).unwrap();
+        }
+    }
+
     fn command(&self, shell: &str, script: &Path) -> Command {
         let mut command = Command::new(shell);
         command
@@ -208,6 +217,75 @@ fn without_a_binary_a_compaction_a_quoted_event_and_a_large_payload_are_silent()
         for payload in [quoted, &large, compact, "", "not json"] {
             let found = out(&run(install.launcher(shell).arg("hook"), payload));
             assert_eq!(found, (0, String::new(), String::new()), "{shell}");
+        }
+    }
+}
+
+/// Values of PATH without the tools of the system; `None` is no PATH at all.
+const BARE: [Option<&str>; 4] = [None, Some(""), Some("/nonexistent"), Some(":.:rel")];
+
+#[test]
+fn without_a_binary_and_without_tools_on_path_the_line_is_the_same() {
+    let install = Install::new();
+    for tool in ["dd", "tr", "cat", "timeout"] {
+        install.tool(tool);
+    }
+    let start = r#"{"session_id":"s","hook_event_name":"SessionStart","source":"startup"}"#;
+    let stop = r#"{"session_id":"s","hook_event_name":"Stop"}"#;
+    for shell in shells() {
+        let expected = out(&run(install.launcher(shell).arg("hook"), start));
+        assert!(expected.1.contains("git-operator is not installed, "));
+        for path in BARE {
+            let bare = || {
+                let mut command = install.launcher(shell);
+                match path {
+                    Some(path) => command.env("PATH", path),
+                    None => command.env_remove("PATH"),
+                };
+                command
+            };
+            let said = out(&run(bare().arg("hook"), start));
+            assert_eq!(said, expected, "{shell} {path:?}");
+            for (arguments, stdin) in [
+                (&["hook"][..], stop),
+                (&["statusline"], "{}"),
+                (&["git-hook", "post-commit"], ""),
+            ] {
+                let said = out(&run(bare().args(arguments), stdin));
+                let silent = (0, String::new(), String::new());
+                assert_eq!(said, silent, "{shell} {path:?} {arguments:?}");
+            }
+            let (code, stdout, stderr) = out(&run(bare().arg("log"), ""));
+            assert_eq!((code, stdout.as_str()), (128, ""), "{shell} {path:?}");
+            assert_eq!(stderr.lines().count(), 1, "{stderr}");
+        }
+    }
+}
+
+#[test]
+fn without_a_binary_a_client_that_never_closes_its_end_is_not_waited_for() {
+    let install = Install::new();
+    if !Path::new("/usr/bin/timeout").exists() {
+        return;
+    }
+    for shell in shells() {
+        for (argument, payload) in [
+            ("hook", r#"{"hook_event_name":"SessionStart"}"#),
+            ("hook", r#"{"hook_event_name":"Stop"}"#),
+            ("statusline", "{}"),
+        ] {
+            // The limit only ends a launcher that would wait for ever.
+            let mut command = Command::new("/usr/bin/timeout");
+            let script = install.bin().join("git-operator");
+            command.args(["60", shell]).arg(script).arg(argument);
+            command.env_clear().env("HOME", install.dir.path());
+            command.stdin(Stdio::piped()).stdout(Stdio::piped());
+            let mut child = command.spawn().unwrap();
+            let mut open = child.stdin.take().unwrap();
+            open.write_all(payload.as_bytes()).unwrap();
+            let status = child.wait().unwrap();
+            assert_eq!(status.code(), Some(0), "{shell} {argument}");
+            drop(open);
         }
     }
 }

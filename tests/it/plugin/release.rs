@@ -7,6 +7,7 @@ struct Release<'a> {
     plugin: &'a str,
     market: &'a str,
     changelog: &'a str,
+    repository: Option<&'a str>,
     /// The tag that is about to be published; without one a collecting changelog is in order.
     tag: Option<&'a str>,
 }
@@ -43,6 +44,9 @@ fn problems(release: &Release) -> Vec<String> {
     }
     let Some(tag) = release.tag else { return found };
     differs("the tag", tag.strip_prefix('v').unwrap_or(tag));
+    if release.repository.is_none_or(str::is_empty) {
+        found.push("Cargo.toml names no repository, and cargo-binstall looks there".to_owned());
+    }
     for (heading, body) in &sections {
         if *heading == "Unreleased" && !body.is_empty() {
             found.push("the changelog still collects under Unreleased".to_owned());
@@ -67,6 +71,7 @@ fn the_version_is_the_same_everywhere() {
         plugin: plugin["version"].as_str().unwrap(),
         market: market["plugins"][0]["version"].as_str().unwrap(),
         changelog: &text("docs/changelog.md"),
+        repository: option_env!("CARGO_PKG_REPOSITORY"),
         tag: tag.as_deref(),
     };
     assert_eq!(problems(&release), Vec::<String>::new());
@@ -79,6 +84,7 @@ fn each_place_that_disagrees_is_named() {
         plugin: "0.1.0",
         market: "0.1.1",
         changelog: "# Changelog\n\n## Unreleased\n\n- more\n\n## 0.1.9\n",
+        repository: None,
         tag: Some("v0.2.1"),
     };
     assert_eq!(
@@ -88,6 +94,7 @@ fn each_place_that_disagrees_is_named() {
             "marketplace.json says 0.1.1, Cargo.toml 0.2.0",
             "the changelog says 0.1.9, Cargo.toml 0.2.0",
             "the tag says 0.2.1, Cargo.toml 0.2.0",
+            "Cargo.toml names no repository, and cargo-binstall looks there",
             "the changelog still collects under Unreleased",
             "the changelog section is empty",
         ]
@@ -101,6 +108,7 @@ fn a_release_whose_places_agree_passes() {
         plugin: "0.2.0",
         market: "0.2.0",
         changelog: "# Changelog\n\n## Unreleased\n\n## 0.2.0 (2026-01-02)\n\n- more\n",
+        repository: Some("https://example.org/x"),
         tag: Some("v0.2.0"),
     };
     assert_eq!(problems(&release), Vec::<String>::new());

@@ -50,3 +50,24 @@ fn every_seat_of_a_workflow_is_an_agent_of_the_plugin() {
     }
     assert!(seats >= 7, "{seats}");
 }
+
+/// The client lets a workflow import nothing, so what they share stands in each: the same, to the byte.
+#[test]
+fn what_workflows_share_is_the_same_in_each() {
+    let workflows: Vec<String> = files("plugin/workflows", ".js")
+        .iter()
+        .map(|path| text(path))
+        .collect();
+    for name in ["refuse", "parsed", "textOf", "readTiers", "seat"] {
+        let mut copies: Vec<&str> = workflows.iter().map(|text| function(text, name)).collect();
+        copies.dedup();
+        assert_eq!(copies.len(), 1, "{name} differs");
+    }
+}
+
+fn function<'a>(text: &'a str, name: &str) -> &'a str {
+    let head = format!("function {name}(");
+    let start = text.find(&head).unwrap_or_else(|| panic!("no {head}"));
+    let end = text[start..].find("\n}\n").expect("it ends") + start;
+    &text[start..end]
+}

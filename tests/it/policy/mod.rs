@@ -1,4 +1,5 @@
 //! The corpus of policies in tests/policy, put to its own tests.
 
+mod codes;
 mod corpus;
 mod docs;

@@ -62,6 +62,30 @@ fn the_first_writers_of_a_repository_begin_one_ledger() {
     );
 }
 
+#[test]
+fn a_reader_beside_writers_sees_no_ref_that_somebody_moved() {
+    let repo = Repo::new();
+    let writers = ["a", "b"].map(|name| Writer::new(&repo, name, 100).spawn());
+    let writing = thread::spawn(move || finish(writers.into()));
+    let mut warnings = Vec::new();
+    while !writing.is_finished() {
+        let store = store(&repo);
+        store.tip().unwrap();
+        warnings.extend(store.take_warnings());
+    }
+    assert_eq!(writing.join().unwrap().len(), 200);
+    assert!(warnings.is_empty(), "{warnings:?}");
+}
+
+/// Ends the loops beside the writers, also when one of those failed.
+struct End<'a>(&'a AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Runs git again and again until the writers are done.
 fn beside(repo: &Repo, commands: &[&[&str]], writers: Vec<Child>) -> Vec<String> {
     let done = AtomicBool::new(false);
@@ -82,9 +106,8 @@ fn beside(repo: &Repo, commands: &[&[&str]], writers: Vec<Child>) -> Vec<String>
                 }
             });
         }
-        let recorded = finish(writers);
-        done.store(true, Ordering::Relaxed);
-        recorded
+        let _end = End(&done);
+        finish(writers)
     })
 }
 

@@ -1,9 +1,10 @@
 use std::fs;
 
 use git_operator::{
+    git::Clock,
     ledger::Ledger,
-    model::{Class, Outcome, Prefix, Record},
-    store::{LEDGER, Store},
+    model::{Class, Outcome, Prefix, Record, TaskId},
+    store::{LEDGER, Store, Wait},
 };
 
 use super::{commit, note, open, record, store, verdict};
@@ -139,4 +140,34 @@ fn answers_by_reading(repo: &Repo, records: &[Record]) -> String {
     let store = store(repo);
     fs::remove_file(store.dir().join("index")).unwrap();
     answers(&store, records)
+}
+
+/// A short ledger is read faster than an index of it.
+#[test]
+fn a_short_ledger_is_counted_and_not_indexed() {
+    let repo = Repo::new();
+    let ours = store(&repo);
+    record(&ours, open("T-1"));
+    for _ in 0..3 {
+        record(&ours, verdict("T-1", None, Class::Asserted, Outcome::Fail));
+    }
+    let task = TaskId::new("T-1").unwrap();
+    let clock = Clock::new(ours.repo().env()).unwrap();
+    let tx = ours.begin(Wait::Command, clock).unwrap();
+    assert_eq!(tx.records(&task).unwrap().iter().count(), 4);
+    drop(tx);
+    assert_eq!(ours.state().count, Some(4));
+    assert!(!ours.dir().join("index").exists());
+    // A clone that has the records of others only counts them.
+    let other = Repo::new();
+    let url = repo.path().to_str().unwrap();
+    other.git([
+        "fetch",
+        "-q",
+        url,
+        "refs/operator/ledger:refs/operator/ledger",
+    ]);
+    let theirs = store(&other);
+    record(&theirs, note("n"));
+    assert_eq!(theirs.state().count, Some(5));
 }

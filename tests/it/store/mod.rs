@@ -1,5 +1,6 @@
 //! The ledger at rest, driven through the library.
 
+mod ahead;
 mod append;
 mod child;
 mod concurrent;

@@ -78,7 +78,7 @@ fn a_number_goes_on_from_the_larger_of_both() {
     }
     adopt(&one, fetch(&one, &other, LEDGER));
     assert_eq!(record(&store(&one), note("next")).seq, 6);
-    assert_eq!(store(&one).state().count, None);
+    assert_eq!(store(&one).state().count, Some(7));
 }
 
 proptest! {

@@ -72,6 +72,81 @@ fn a_pass_of_a_command_that_failed_is_contradicted() {
     assert_eq!(scene.verify(), found("contradicted exact", &[], 3));
 }
 
+/// Puts other bytes where the ledger keeps what a long output was.
+fn exchange_evidence(scene: &Scene) {
+    const REF: &str = "refs/operator/evidence";
+    let path = scene.git(["ls-tree", "-r", "--name-only", REF]);
+    let (dir, name) = path.split_once('/').unwrap();
+    scene.write("../forged", "all tests passed\n");
+    let blob = scene.git(["hash-object", "-w", "../forged"]);
+    let tree = |entry: String| {
+        scene.write("../entries", entry);
+        let script = "git mktree < ../entries";
+        let output = std::process::Command::new("sh")
+            .args(["-c", script])
+            .current_dir(scene.path())
+            .env_clear()
+            .envs(scene.env())
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let inner = tree(format!("100644 blob {blob}\t{name}\n"));
+    let root = tree(format!("040000 tree {inner}\t{dir}\n"));
+    let commit = scene.git(["commit-tree", "-p", REF, "-m", "evidence", &root]);
+    scene.git(["update-ref", REF, &commit]);
+    std::fs::remove_dir_all(scene.path().join(".git/operator")).unwrap();
+}
+
+#[test]
+fn kept_output_that_is_not_what_the_record_names_is_tampered() {
+    let scene = Scene::new();
+    scene.run_with(&[], "seq 5000");
+    assert_eq!(scene.verify(), found("fresh exact", &[], 0));
+    exchange_evidence(&scene);
+    let report = scene.report(&[]);
+    assert_eq!(report["exit"], 3, "{report:#}");
+    assert_eq!(report["findings"][0]["state"], "tampered");
+    // What is wrong with a record is wrong in no line of a file; readers of SARIF ask for one.
+    let sarif = scene.verify_command(&["--format=sarif"]).run().stdout;
+    let sarif: serde_json::Value = serde_json::from_str(&sarif).unwrap();
+    for result in sarif["runs"][0]["results"].as_array().unwrap() {
+        let place = &result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
+        assert!(place.is_string(), "{sarif:#}");
+    }
+    let output = scene
+        .operator(["log", "--evidence", "--outcome=PASS"])
+        .run();
+    assert_eq!(output.code, 3, "{output:?}");
+    assert!(output.stderr.contains("other bytes"), "{output:?}");
+}
+
+/// A criterion's definition names the exit codes that count as success, and nobody else does.
+#[test]
+fn a_definition_excuses_only_the_exit_codes_it_names() {
+    let run = |scene: &Scene| {
+        let args = ["run", "T", "tests", "--owner", "S1"];
+        scene.operator(args).run().code
+    };
+    let scene = Scene::new();
+    scene.require("{arg: [sh, -c, exit 3]}");
+    assert_eq!(run(&scene), 3);
+    assert_eq!(scene.verify(), found("failed exact", &[], 1));
+    replace(&scene, |verdict| verdict.outcome = Outcome::Pass);
+    assert_eq!(scene.verify(), found("contradicted exact", &[], 3));
+    // Of another definition nobody here knows what it named.
+    scene.require("{arg: [sh, -c, exit 4]}");
+    assert_eq!(scene.verify(), found("policy-changed tree", &[], 1));
+    scene.git(["rm", "-q", ".operator/requirements.yaml"]);
+    scene.commit_staged("no requirements");
+    assert_eq!(scene.verify(), found("policy-changed tree", &[], 1));
+
+    let scene = Scene::new();
+    scene.require("{arg: [sh, -c, exit 3], ok-exit: [3]}");
+    assert_eq!(run(&scene), 3);
+    assert_eq!(scene.verify(), found("fresh exact", &[], 0));
+}
+
 #[test]
 fn a_whole_lie_passes_until_signatures_are_required() {
     let scene = Scene::new();
@@ -142,20 +217,13 @@ fn somebodys_word_is_less_than_a_required_capture() {
     scene.require("{min-class: captured}");
     let head = scene.head();
     let mut draft = Draft::new(Body::Verdict(Box::new(Verdict {
-        outcome: Outcome::Pass,
-        class: Class::Asserted,
-        evidence: Evidence::of(b"looks fine"),
-        stamp: format!("@{head}+dirty").parse::<Stamp>().unwrap(),
         head: Some(head.parse().unwrap()),
-        subject: None,
-        delta: None,
-        change: None,
-        taints: Vec::new(),
-        repo: None,
-        run: None,
-        definition: None,
-        of: None,
-        import: None,
+        ..Verdict::new(
+            Outcome::Pass,
+            Class::Asserted,
+            Evidence::of(b"looks fine"),
+            format!("@{head}+dirty").parse::<Stamp>().unwrap(),
+        )
     })));
     draft.owner = Some(Owner::new("S1").unwrap());
     draft.task = Some(TaskId::new("T").unwrap());

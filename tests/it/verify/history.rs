@@ -156,10 +156,55 @@ fn relink_knows_a_rebased_commit_by_its_patch() {
     assert_eq!(output.stdout, expected, "{output:?}");
 }
 
+/// How often git was started for `verify`, by way of a git of ours that counts.
+pub(super) fn children(scene: &Scene, args: &[&str]) -> usize {
+    let dir = scene.home().join("counting");
+    let count = scene.home().join("count");
+    std::fs::create_dir_all(&dir).unwrap();
+    std::fs::write(&count, "").unwrap();
+    let path = crate::support::path_variable();
+    let script = format!(
+        "#!/bin/sh\necho \"$*\" >>'{}'\nPATH='{}' exec git \"$@\"\n",
+        count.display(),
+        path.to_str().unwrap()
+    );
+    let git = dir.join("git");
+    std::fs::write(&git, script).unwrap();
+    scene.at(&dir).executable("git");
+    let path = format!("{}:{}", dir.display(), path.to_str().unwrap());
+    let output = scene.verify_command(args).env("PATH", path).run();
+    assert!(output.code < 6, "{output:?}");
+    std::fs::read_to_string(&count).unwrap().lines().count()
+}
+
+#[test]
+fn verify_starts_git_for_nothing_that_ids_tell_and_seldom_for_more() {
+    let scene = Scene::new();
+    scene.git(["config", "operator.view", "off"]);
+    for number in 0..30 {
+        scene.edit("src/lib", &format!("line {number}"));
+        scene.run();
+    }
+    assert_eq!(children(&scene, &[]), 0);
+    // Stale: nothing to merge.
+    scene.edit("other", "more");
+    assert_eq!(children(&scene, &[]), 0);
+    // Made elsewhere, on branches that are gone: roots, merges, and no text that nobody asked for.
+    for number in 0..30 {
+        let name = format!("topic{number}");
+        scene.branch(&name);
+        scene.edit("src/lib", &name);
+        scene.run();
+        scene.checkout("main");
+    }
+    assert_eq!(children(&scene, &[]), 1);
+}
+
 /// A clone as a job makes it, with the event of a pull request from `topic` to `main`.
 fn job(scene: &Scene, head: &str, base: &str) -> (Scene, std::path::PathBuf) {
     let url = format!("file://{}", scene.path().display());
     let target = scene.dir().join(format!("job-{}", &head[..8]));
+    let _ = std::fs::remove_dir_all(&target);
     scene.git(["init", "-q", target.to_str().unwrap()]);
     let clone = scene.at(&target);
     clone.git(["remote", "add", "origin", &url]);
@@ -242,8 +287,114 @@ fn the_job_of_a_pull_request_judges_its_head_at_depth_one() {
     );
     assert!(text.contains("::warning title=policy-modified"), "{text}");
 
+    // Naming the commit does not change whose rules apply: the job says what the base is.
+    let (clone, event) = job(&scene, &weak, &base);
+    let output = clone
+        .verify_command(&["--format=github", &weak])
+        .env("GITHUB_EVENT_PATH", &event)
+        .run();
+    assert_eq!(output.code, 1, "{output:?}");
+    assert!(output.stdout.contains("policy-changed exact"), "{output:?}");
+
     // A PASS of another source proves nothing about this one.
     let replayed = scene.edit("src/lib", "never tested");
     let (code, text) = play(&scene, &replayed, &base);
     assert_ne!(code, 0, "{text}");
+}
+
+#[test]
+fn the_job_of_a_push_to_the_landing_branch_judges_it_by_what_was_there_before() {
+    let scene = Scene::new();
+    scene.require("{arg: [test, -e, src/lib]}");
+    let before = scene.head();
+    scene.write(
+        ".operator/requirements.yaml",
+        "version: 1\nrequire: {all: {ref: ['refs/heads/*'], criterion: [tests]}}\n\
+         criterion: {tests: {arg: ['true']}}\n",
+    );
+    let weak = scene.edit("src/lib", "weaker");
+    let run = ["run", "T", "tests", "--owner", "S1"];
+    assert_eq!(scene.operator(run).run().code, 0);
+    let (clone, event) = job(&scene, &weak, &before);
+    let verify = |before: &str| {
+        let text = format!(r#"{{"ref":"refs/heads/main","before":"{before}","after":"{weak}"}}"#);
+        std::fs::write(&event, text).unwrap();
+        let command = clone.verify_command(&["--format=github"]);
+        command.env("GITHUB_EVENT_PATH", &event).run()
+    };
+    clone.git(["fetch", "-q", "--unshallow", "origin"]);
+    let judged = verify(&before);
+    assert_eq!(judged.code, 1, "{judged:?}");
+    assert!(judged.stdout.contains("policy-changed exact"), "{judged:?}");
+    assert!(judged.stdout.contains("policy-modified"), "{judged:?}");
+    // A new branch was nothing before; what was there and is not here cannot be judged by.
+    let new = verify(&"0".repeat(40));
+    assert!(!new.stdout.contains("policy-modified"), "{new:?}");
+    let absent = verify(&"1".repeat(40));
+    assert_eq!((absent.code, absent.stdout.as_str()), (4, ""), "{absent:?}");
+}
+
+/// The last step of the job that `start --ci gitlab` writes.
+fn gitlab_script() -> String {
+    let template = include_str!("../../../templates/ci-gitlab.yml");
+    let lines = template
+        .lines()
+        .skip_while(|line| *line != "    - |")
+        .skip(1);
+    lines
+        .map_while(|line| line.strip_prefix("      "))
+        .map(|line| format!("{line}\n"))
+        .collect()
+}
+
+#[test]
+fn the_job_of_gitlab_asks_for_what_the_branch_requires_today() {
+    let scene = Scene::new();
+    let old = scene.head();
+    scene.require("{arg: [test, -e, src/lib]}");
+    // A change that starts where nothing was required yet.
+    scene.git(["checkout", "-q", "-b", "topic", &old]);
+    let head = scene.edit("src/lib", "feature");
+    let play = |scene: &Scene, name: &str| {
+        let url = format!("file://{}", scene.path().display());
+        let target = scene.dir().join(name);
+        scene.git(["clone", "-q", &url, target.to_str().unwrap()]);
+        let clone = scene.at(&target);
+        clone.git([
+            "fetch",
+            "-q",
+            "origin",
+            "+refs/operator/*:refs/operator-remotes/origin/*",
+        ]);
+        let output = std::process::Command::new("sh")
+            .args(["-ec", &gitlab_script()])
+            .current_dir(&target)
+            .env_clear()
+            .envs(clone.env())
+            .env("CI_COMMIT_SHA", &head)
+            .env("CI_MERGE_REQUEST_DIFF_BASE_SHA", &old)
+            .env("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "main")
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        (
+            output.status.code(),
+            text + &String::from_utf8_lossy(&output.stderr),
+        )
+    };
+    let word = ["verdict", "T", "tests", "ok", "PASS", "--owner", "S1"];
+    assert_eq!(scene.operator(word).run().code, 0);
+    let (code, text) = play(&scene, "word");
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("tests: weak-evidence exact"), "{text}");
+    scene.run_with(&[], "true");
+    let (code, text) = play(&scene, "other");
+    assert_eq!(code, Some(1), "{text}");
+    let run = [
+        "run", "T", "tests", "--owner", "S1", "--", "test", "-e", "src/lib",
+    ];
+    assert_eq!(scene.operator(run).run().code, 0);
+    let (code, text) = play(&scene, "run");
+    assert_eq!(code, Some(0), "{text}");
+    assert!(scene.dir().join("run/evidence.xml").exists());
 }

@@ -1,7 +1,5 @@
 //! The scenarios: each builds its situation with git, and compares state, grade, paths and exit code.
 
-use std::fs;
-
 use super::scene::{Found, Scene, found};
 use crate::support::Repo;
 
@@ -110,19 +108,19 @@ fn an_amended_commit_is_unreachable() {
 }
 
 /// Two commits on a branch, tested at its tip; main may have moved since.
-fn branch_run(scene: &Scene) {
+pub(super) fn branch_run(scene: &Scene) {
     scene.branch("topic");
     scene.edit("src/lib", "topic one");
     scene.edit("feature", "topic two");
     scene.run();
 }
 
-fn moved_main(scene: &Scene) {
+pub(super) fn moved_main(scene: &Scene) {
     scene.checkout("main");
     scene.edit("other", "main moved");
 }
 
-fn squash(scene: &Scene) {
+pub(super) fn squash(scene: &Scene) {
     scene.git(["merge", "-q", "--squash", "topic"]);
     scene.commit_staged("squashed");
 }
@@ -163,6 +161,18 @@ fn a_squash_onto_a_moved_base_is_fresh_where_merges_are_accepted() {
     moved_main(&scene);
     squash(&scene);
     assert_eq!(scene.verify(), fresh("merge"));
+}
+
+#[test]
+fn who_takes_the_text_of_a_change_takes_more_of_it() {
+    let scene = Scene::new();
+    scene.require("{accept: [patch]}");
+    branch_run(&scene);
+    moved_main(&scene);
+    squash(&scene);
+    assert_eq!(scene.verify(), fresh("merge"));
+    forget(&scene);
+    assert_eq!(scene.verify(), fresh("delta"));
 }
 
 #[test]
@@ -231,6 +241,16 @@ fn a_cherry_pick_is_a_merge_and_weak() {
     scene.tick();
     scene.git(["cherry-pick", "topic"]);
     assert_eq!(scene.verify(), found("weak-binding merge", &[], 1));
+}
+
+#[test]
+fn a_commit_of_another_history_is_unreachable() {
+    let scene = Scene::new();
+    scene.run();
+    scene.git(["checkout", "-q", "--orphan", "pages"]);
+    scene.edit("index.html", "one");
+    scene.edit("index.html", "two");
+    assert_eq!(scene.verify(), found("unreachable", &["index.html"], 1));
 }
 
 #[test]
@@ -525,6 +545,19 @@ fn crlf_in_the_working_tree_is_exact_and_tainted() {
 }
 
 #[test]
+fn a_clone_without_the_requirements_cannot_decide() {
+    let scene = Scene::new();
+    scene.require("{}");
+    scene.run();
+    scene.git(["config", "uploadpack.allowFilter", "true"]);
+    let clone = clone(&scene, &["--no-checkout", "--filter=tree:0"]);
+    clone.git(["config", "remote.origin.url", "/nonexistent"]);
+    let output = clone.verify_command(&[]).run();
+    assert_eq!(output.code, 4, "{output:?}");
+    assert!(output.stderr.contains("\nhint: git fetch "), "{output:?}");
+}
+
+#[test]
 fn a_treeless_clone_cannot_decide_and_fetches_nothing() {
     let scene = Scene::new();
     scene.git(["config", "uploadpack.allowFilter", "true"]);
@@ -534,246 +567,4 @@ fn a_treeless_clone_cannot_decide_and_fetches_nothing() {
     clone.git(["config", "remote.origin.url", "/nonexistent"]);
     let output = clone.verify_command(&[]).run();
     assert_eq!(output.code, 4, "{output:?}");
-}
-
-#[test]
-fn a_file_that_fails_and_then_passes_unchanged_is_flaky() {
-    let scene = Scene::new();
-    scene.write(".gitignore", "state\n");
-    scene.commit_all("ignore");
-    let script = "test -e state";
-    assert_eq!(scene.run_with(&[], script), 1);
-    scene.write("state", "");
-    assert_eq!(scene.run_with(&[], script), 0);
-    assert_eq!(scene.verify(), found("flaky exact", &[], 1));
-    scene.require("{flaky: allow}");
-    assert_eq!(scene.verify(), fresh("tree"));
-}
-
-#[test]
-fn nothing_to_check_is_no_success() {
-    let scene = Scene::new();
-    assert_eq!(scene.report(&[])["exit"], 5);
-    scene.run();
-    assert_eq!(scene.report(&["--criterion=typo"])["exit"], 5);
-    scene.require("{}");
-    assert_eq!(scene.report(&["--ref=refs/tags/v1"])["exit"], 5);
-}
-
-#[test]
-fn an_absent_ledger_is_told_from_an_empty_one() {
-    let scene = Scene::new();
-    scene.run();
-    scene.edit(
-        ".operator/VERDICTS.md",
-        "| T | tests | ok @1234567 | PASS |",
-    );
-    let url = format!("file://{}", scene.path().display());
-    let target = scene.dir().join("clone");
-    scene.git(["clone", "-q", &url, target.to_str().unwrap()]);
-    let clone = scene.at(&target);
-    let report = clone.report(&[]);
-    assert_eq!(report["exit"], 4);
-    let remedy = report["findings"][0]["remedy"].as_str().unwrap();
-    assert!(
-        remedy.starts_with("git fetch --no-tags origin '+refs/operator/*:"),
-        "{remedy}"
-    );
-}
-
-#[test]
-fn a_definition_that_changed_since_is_said_so() {
-    let scene = Scene::new();
-    scene.require("{arg: [test, -e, src/lib]}");
-    let run = scene.operator(["run", "T", "tests", "--owner", "S1"]).run();
-    assert_eq!(run.code, 0, "{run:?}");
-    assert_eq!(scene.verify(), fresh("exact"));
-    scene.require("{arg: [test, -e, other]}");
-    assert_eq!(scene.verify(), found("policy-changed tree", &[], 1));
-}
-
-#[test]
-fn a_guarded_path_is_reported_beside_fresh_evidence() {
-    let scene = Scene::new();
-    scene.write(
-        ".operator/requirements.yaml",
-        "version: 1\nrequire: {all: {ref: ['refs/heads/*'], criterion: [tests]}}\n\
-         criterion: {tests: {}}\nguard: [{path: ['tests/**']}]\n",
-    );
-    scene.commit_all("guard");
-    scene.branch("topic");
-    scene.edit("tests/t", "weaker");
-    scene.run();
-    let report = scene.report(&[]);
-    assert_eq!(report["requirements"][0]["state"], "fresh");
-    assert_eq!(report["findings"][0]["state"], "guarded-path-changed");
-    assert_eq!(report["findings"][0]["path"], "tests/t");
-    assert_eq!(report["exit"], 1);
-}
-
-#[test]
-fn a_suite_that_lost_tests_has_shrunk() {
-    let scene = Scene::new();
-    scene.write(".gitignore", "r.xml\n");
-    scene.require("{ratchet: true}");
-    scene.commit_all("ignore");
-    let cases = |count: usize| {
-        let cases = "<testcase/>".repeat(count);
-        format!("echo '<testsuite>{cases}</testsuite>' > r.xml && test -e r.xml")
-    };
-    scene.run_with(&["--junit=r.xml"], &cases(5));
-    assert_eq!(scene.verify(), fresh("exact"));
-    scene.run_with(&["--junit=r.xml"], &cases(4));
-    assert_eq!(scene.verify(), found("shrunk exact", &[], 1));
-}
-
-#[test]
-fn a_pipe_that_hides_the_exit_code_is_denied_where_required() {
-    let scene = Scene::new();
-    assert_eq!(scene.run_with(&[], "false | tail -1"), 0);
-    let report = scene.report(&[]);
-    assert_eq!(report["requirements"][0]["state"], "fresh");
-    assert_eq!(
-        report["requirements"][0]["details"][0],
-        "taint weak-command"
-    );
-    scene.require("{}");
-    assert_eq!(scene.verify(), found("tainted tree", &[], 1));
-}
-
-#[test]
-fn old_evidence_expires() {
-    let scene = Scene::new();
-    scene.require("{max-age: 1d}");
-    // The commits of a test, and so its records, are of long ago.
-    scene.run();
-    assert_eq!(scene.verify(), found("expired exact", &[], 1));
-}
-
-#[test]
-fn a_read_only_repository_gives_the_same_result() {
-    let scene = Scene::new();
-    branch_run(&scene);
-    moved_main(&scene);
-    squash(&scene);
-    let expected = scene.verify();
-    let git = scene.path().join(".git");
-    let chmod = |mode: &str| {
-        let status = std::process::Command::new("chmod")
-            .args(["-R", mode])
-            .arg(&git)
-            .status();
-        assert!(status.unwrap().success());
-    };
-    let listing = |dir: &std::path::Path| {
-        let output = std::process::Command::new("find")
-            .arg(dir)
-            .args(["-printf", "%p %s %T@\n"])
-            .output();
-        let mut lines: Vec<String> = String::from_utf8(output.unwrap().stdout)
-            .unwrap()
-            .lines()
-            // git makes an object it would have written young again, wherever it lies.
-            .map(|line| match line.contains("/objects/") {
-                true => line.rsplit_once(' ').unwrap().0.to_owned(),
-                false => line.to_owned(),
-            })
-            .collect();
-        lines.sort();
-        lines
-    };
-    chmod("a-w");
-    let before = listing(&git);
-    let found = scene.verify();
-    let after = listing(&git);
-    chmod("u+w");
-    assert_eq!(found, expected);
-    assert!(after == before);
-}
-
-#[test]
-fn captured_output_reaches_no_annotation() {
-    let scene = Scene::new();
-    scene.run_with(&[], "printf '::error::owned\\n\\033[31m'; exit 1");
-    let output = scene.verify_command(&["--format=github"]).run();
-    assert!(!output.stdout.contains("owned"), "{output:?}");
-    assert!(!output.stdout.contains('\u{1b}'));
-    assert_eq!(
-        output
-            .stdout
-            .lines()
-            .filter(|line| line.starts_with("::"))
-            .count(),
-        1
-    );
-}
-
-#[test]
-fn in_a_hook_the_index_is_the_commit_that_is_being_made() {
-    let scene = Scene::new();
-    scene.write("src/lib", "new\n");
-    scene.edit("b", "x");
-    scene.write("other", "staged, not committed\n");
-    scene.git(["add", "other"]);
-    scene.write("b", "committed\n");
-    let program = env!("CARGO_BIN_EXE_git-operator");
-    let hook = scene.path().join(".git/hooks/pre-commit");
-    fs::create_dir_all(hook.parent().unwrap()).unwrap();
-    fs::write(
-        &hook,
-        format!(
-            "#!/bin/sh\nexec {program} run T tests --owner S1 --subject=index -- grep committed b\n"
-        ),
-    )
-    .unwrap();
-    scene.executable(".git/hooks/pre-commit");
-    scene.tick();
-    scene.git(["commit", "-q", "-m", "only b", "b"]);
-    assert_eq!(scene.verify(), fresh("tree"));
-    assert_eq!(scene.git(["diff", "--cached", "--name-only"]), "other");
-}
-
-#[test]
-fn a_new_test_that_passes_without_the_change_stays_captured() {
-    let scene = Scene::new();
-    scene.require("{tests: ['tests/**']}");
-    scene.branch("topic");
-    scene.write("tests/t", "test -e src/lib\n");
-    scene.commit_all("test");
-    assert_eq!(scene.run_with(&["--control"], "sh tests/t"), 0);
-    let report = scene.report(&[]);
-    assert_eq!(report["requirements"][0]["class"], "captured");
-    assert_eq!(report["requirements"][0]["details"][0], "control-passed");
-}
-
-#[test]
-fn many_stale_paths_are_few_annotations_and_a_whole_summary() {
-    let scene = Scene::new();
-    scene.run();
-    for at in 0..60 {
-        scene.write(format!("many/{at}"), "x");
-    }
-    scene.commit_all("many");
-    let summary = scene.dir().join("summary");
-    let output = scene
-        .verify_command(&["--format=github"])
-        .env("GITHUB_STEP_SUMMARY", &summary)
-        .run();
-    assert_eq!(output.code, 1);
-    assert_eq!(
-        output
-            .stdout
-            .lines()
-            .filter(|line| line.starts_with("::error "))
-            .count(),
-        10
-    );
-    let summary = fs::read_to_string(summary).unwrap();
-    assert_eq!(
-        summary
-            .lines()
-            .filter(|line| line.starts_with("- many/"))
-            .count(),
-        60
-    );
 }

@@ -19,6 +19,24 @@ pub(super) struct Found {
     pub(super) exit: i32,
 }
 
+impl Found {
+    /// What a report says of one of its requirements.
+    pub(super) fn of(report: &Value, one: &Value) -> Self {
+        let state = match one["grade"].as_str() {
+            Some(grade) => format!("{} {grade}", one["state"].as_str().unwrap()),
+            None => one["state"].as_str().unwrap().to_owned(),
+        };
+        let paths = one["paths"].as_array().unwrap().iter();
+        Self {
+            state,
+            paths: paths
+                .map(|path| path.as_str().unwrap().to_owned())
+                .collect(),
+            exit: i32::try_from(report["exit"].as_i64().unwrap()).unwrap(),
+        }
+    }
+}
+
 pub(super) fn found(state: &str, paths: &[&str], exit: i32) -> Found {
     Found {
         state: state.to_owned(),
@@ -106,18 +124,7 @@ impl Scene {
             .iter()
             .find(|one| one["criterion"] == "tests")
             .unwrap_or_else(|| panic!("{report:#}"));
-        let state = match one["grade"].as_str() {
-            Some(grade) => format!("{} {grade}", one["state"].as_str().unwrap()),
-            None => one["state"].as_str().unwrap().to_owned(),
-        };
-        let paths = one["paths"].as_array().unwrap().iter();
-        Found {
-            state,
-            paths: paths
-                .map(|path| path.as_str().unwrap().to_owned())
-                .collect(),
-            exit: i32::try_from(report["exit"].as_i64().unwrap()).unwrap(),
-        }
+        Found::of(&report, one)
     }
 
     /// Commits requirements in which `tests` has these keys, on the current branch.

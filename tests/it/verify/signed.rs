@@ -2,7 +2,7 @@
 
 use std::{fs, process::Command};
 
-use git_operator::model::{Body, Draft, Signature};
+use git_operator::model::{Body, Class, Criterion, Draft, Outcome, Record, Signature, TaskId};
 
 use super::scene::{Scene, found};
 
@@ -128,6 +128,101 @@ fn an_expired_key_counts_only_for_what_the_base_has_already() {
     );
     scene.edit(".operator/VERDICTS.md", &row);
     assert_eq!(scene.verify(), found("fresh tree", &[], 0));
+}
+
+#[test]
+fn a_criterion_takes_the_signers_it_names() {
+    for (pattern, state, exit) in [
+        ("*@example.org", "fresh exact", 0),
+        ("ann@*", "fresh exact", 0),
+        ("*@ci.example.org", "untrusted-signer exact", 1),
+        ("ann", "untrusted-signer exact", 1),
+    ] {
+        let scene = Scene::new();
+        let ann = key(&scene, "ann");
+        scene.write(
+            ".operator/allowed_signers",
+            format!("ann@example.org {ann}\n"),
+        );
+        scene.require(&format!("{{signer: ['{pattern}']}}"));
+        // Nothing else asks for signatures: the pattern does.
+        scene.run();
+        assert_eq!(scene.verify(), found("unsigned exact", &[], 1), "{pattern}");
+        sign_with(&scene, "ann");
+        signed_run(&scene);
+        assert_eq!(scene.verify(), found(state, &[], exit), "{pattern}");
+    }
+}
+
+#[test]
+fn a_task_is_exempt_by_name_and_only_where_its_record_is_signed() {
+    let scene = Scene::new();
+    let ann = key(&scene, "ann");
+    scene.write(
+        ".operator/allowed_signers",
+        format!("ann@example.org {ann}\n"),
+    );
+    scene.write(
+        ".operator/requirements.yaml",
+        "version: 1\nrequire: {all: {ref: ['refs/heads/*'], criterion: [tests]}}\n\
+         criterion: {tests: {}, review: {}}\nsign: {required: true}\n\
+         exempt: [{criterion: tests, task: docs, reason: no code, until: 2999-12-31}]\n",
+    );
+    scene.commit_all("requirements");
+    let review = |task: &str, sign: &[&str]| {
+        let args = ["run", task, "review", "--owner", "S1"];
+        let command = ["--", "test", "-e", "other"];
+        let args = [&args[..], sign, &command].concat();
+        assert_eq!(scene.operator(args).run().code, 0);
+        scene.tick();
+    };
+    assert_eq!(scene.verify(), found("missing", &[], 1));
+    review("docs", &[]);
+    assert_eq!(scene.verify(), found("missing", &[], 1));
+    sign_with(&scene, "ann");
+    review("docs", &["--sign"]);
+    assert_eq!(scene.verify(), found("exempt", &[], 0));
+    // The same commit is another task's work as well, and that one has no exemption.
+    review("code", &["--sign"]);
+    assert_eq!(scene.verify(), found("missing", &[], 1));
+}
+
+/// Says that a run in isolation came to the same, or did not, as anybody could.
+fn repetition(scene: &Scene, of: &Record, outcome: Outcome) {
+    let Body::Verdict(verdict) = &of.body else {
+        panic!("{of:?}")
+    };
+    let mut verdict = verdict.clone();
+    (verdict.of, verdict.class) = (Some(of.id), Class::Isolated);
+    verdict.outcome = outcome;
+    if let (Outcome::Fail, Some(run)) = (outcome, &mut verdict.run) {
+        run.exit = Some(1);
+    }
+    let mut draft = Draft::new(Body::Verdict(verdict));
+    draft.task = Some(TaskId::new("T").unwrap());
+    draft.criterion = Some(Criterion::new("tests").unwrap());
+    draft.opened = of.opened;
+    scene.append(draft);
+}
+
+#[test]
+fn an_unsigned_repetition_makes_nothing_reproduced_where_signatures_are_asked_for() {
+    let scene = Scene::new();
+    let ann = key(&scene, "ann");
+    scene.write(
+        ".operator/allowed_signers",
+        format!("ann@example.org {ann}\n"),
+    );
+    scene.require("{min-class: reproduced, signer: ['ann@*']}");
+    sign_with(&scene, "ann");
+    signed_run(&scene);
+    let first = scene.verdict();
+    assert_eq!(scene.verify(), found("weak-evidence exact", &[], 1));
+    repetition(&scene, &first, Outcome::Pass);
+    assert_eq!(scene.verify(), found("unsigned exact", &[], 1));
+    // One who says that it failed needs no key: a doubt is enough to ask again.
+    repetition(&scene, &first, Outcome::Fail);
+    assert_eq!(scene.report(&[])["exit"], 1);
 }
 
 #[test]

@@ -1,11 +1,16 @@
 //! The work ledger in sessions: hooks as the client sends them, and what `work`, `restore` and
 //! `recover` say afterwards.
 
+mod aside;
 mod case;
+mod cost;
+mod input;
 mod life;
+mod moves;
 mod names;
 mod repositories;
 mod sessions;
+mod tracked;
 mod turns;
 mod undo;
 mod whose;

@@ -2,6 +2,10 @@
 //!
 //! `REGENERATE=1 cargo test --test it docs` writes them anew.
 
+mod errors;
+mod json;
+mod reader;
+
 use std::{collections::BTreeSet, fs, path::Path};
 
 use git_operator::cli;

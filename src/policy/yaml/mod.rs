@@ -1,18 +1,26 @@
 //! YAML as a tree that knows where each value stands; what could hide meaning is refused: tags,
 //! anchors, merge keys, a key twice, and more than a policy file needs of anything.
 
+mod plain;
+
 use std::{fmt, sync::Arc};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::{DuplicateKeyPolicy, Spanned};
 
-use super::diagnostic::{Code, Diagnostic, Place, Source};
+use super::{
+    diagnostic::{Code, Diagnostic, Place, Source},
+    effort::{self, Spent},
+};
 
 /// The largest policy file.
 pub(super) const SIZE_LIMIT: usize = 256 * 1024;
 const NODE_LIMIT: usize = 10_000;
 const DEPTH_LIMIT: usize = 32;
 const DOCUMENT_LIMIT: usize = 256;
+/// How many bytes are read in one step, and by the general parser.
+const PLAIN_BYTES: usize = 64;
+const GENERAL_BYTES: usize = 2;
 
 /// A value and the place where it stands.
 #[derive(Clone, Debug)]
@@ -167,20 +175,33 @@ impl<'de> Visitor<'de> for Reader {
 
 /// Returns the documents of `source`, empty ones left out.
 pub(super) fn documents(source: &Arc<Source>) -> Result<Vec<Node>, Diagnostic> {
-    let fault = |at: usize, message: String| Diagnostic {
-        code: Code::E01,
+    let bytes = source.text.len();
+    if bytes > SIZE_LIMIT {
+        let message = format!("the file is longer than {SIZE_LIMIT} bytes");
+        return Err(fault(source, (Code::E01, 0), message));
+    }
+    let spent = |Spent(reason)| fault(source, (Code::E09, 0), reason);
+    effort::spend(1 + bytes / PLAIN_BYTES).map_err(spent)?;
+    if let Some(documents) = plain::documents(&source.text) {
+        return Ok(documents);
+    }
+    effort::spend(bytes / GENERAL_BYTES).map_err(spent)?;
+    general(source)
+}
+
+fn fault(source: &Arc<Source>, (code, at): (Code, usize), message: String) -> Diagnostic {
+    Diagnostic {
+        code,
         place: Place {
             source: Arc::clone(source),
             at,
         },
         message,
-    };
-    if source.text.len() > SIZE_LIMIT {
-        return Err(fault(
-            0,
-            format!("the file is longer than {SIZE_LIMIT} bytes"),
-        ));
     }
+}
+
+/// Returns the documents as the general parser reads them.
+fn general(source: &Arc<Source>) -> Result<Vec<Node>, Diagnostic> {
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_nodes: NODE_LIMIT,
@@ -203,7 +224,10 @@ pub(super) fn documents(source: &Arc<Source>) -> Result<Vec<Node>, Diagnostic> {
             let is_some = |node: &Node| !matches!(node.value, Yaml::Null);
             nodes.into_iter().filter(is_some).collect()
         })
-        .map_err(|error| fault(place(&error, &source.text), reason(&error)))
+        .map_err(|error| {
+            let at = (Code::E01, place(&error, &source.text));
+            fault(source, at, reason(&error))
+        })
 }
 
 /// Returns the byte at which the parser found the fault.
@@ -244,17 +268,24 @@ fn reason(error: &serde_saphyr::Error) -> String {
 }
 
 #[cfg(test)]
+mod plain_tests;
+#[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use super::{Source, documents};
+    use crate::policy::effort;
 
-    fn read(text: &str) -> Result<String, String> {
-        let source = Arc::new(Source {
+    pub(super) fn source(text: &str) -> Arc<Source> {
+        Arc::new(Source {
             path: "p".to_owned(),
             text: text.to_owned(),
-        });
-        let nodes = documents(&source).map_err(|fault| fault.to_string())?;
+        })
+    }
+
+    fn read(text: &str) -> Result<String, String> {
+        effort::begin();
+        let nodes = documents(&source(text)).map_err(|fault| fault.to_string())?;
         let json: Vec<_> = nodes.iter().map(|node| node.json().to_string()).collect();
         Ok(json.join(" "))
     }
