@@ -62,6 +62,9 @@ impl Explain for Error {
                     inner.replace('/', "-")
                 ))
             }
+            Self::Fetch { reason, .. } if reason.starts_with("bad object") => {
+                Some("git fsck".to_owned())
+            }
             Self::Fetch { .. } | Self::Push { .. } | Self::Quarantine => None,
             Self::Git(error) => error.hint(),
             Self::Store(error) => error.hint(),

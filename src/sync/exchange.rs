@@ -10,7 +10,7 @@ use super::{
     remote, tracking,
 };
 use crate::{
-    git::{self, Ancestry, Clock, Finished, ObjectKind, Repo},
+    git::{self, Ancestry, Clock, Finished, Git, ObjectKind, Repo},
     model::Oid,
     store::{Adopted, Limits, Store, Wait},
 };
@@ -175,10 +175,12 @@ fn fetch(repo: &Repo, remote: &str, request: &Request<'_>) -> Result<(), Error> 
     if !request.evidence {
         args.push("^refs/operator/evidence");
     }
-    let reason = match transport(repo, &args, request) {
+    // A branch whose commit is gone is no reason to keep records apart (git(1), GIT_REF_PARANOIA).
+    let git = transport(repo, &args, request)?.env("GIT_REF_PARANOIA", "0");
+    let reason = match git.run() {
         Ok(done) if done.code == 0 => return Ok(()),
         Ok(done) => reason(&done),
-        Err(error) => no_answer(error, request)?,
+        Err(error) => no_answer(error.into(), request)?,
     };
     Err(Error::Fetch {
         remote: remote.to_owned(),
@@ -196,7 +198,7 @@ fn no_answer(error: Error, request: &Request<'_>) -> Result<String, Error> {
     }
 }
 
-fn transport(repo: &Repo, args: &[&str], request: &Request<'_>) -> Result<Finished, Error> {
+fn transport<'a>(repo: &'a Repo, args: &[&str], request: &Request<'_>) -> Result<Git<'a>, Error> {
     let patience = patience(repo)?;
     let args = patience.iter().chain(args);
     // What git says decides whether a push is tried again, so it says it in one language.
@@ -214,7 +216,7 @@ fn transport(repo: &Repo, args: &[&str], request: &Request<'_>) -> Result<Finish
             git = git.env("GIT_SSH_COMMAND", "ssh -oBatchMode=yes");
         }
     }
-    Ok(git.run()?)
+    Ok(git)
 }
 
 /// Has git give up on an HTTP server that says nothing for a minute, where nobody said how long.
@@ -231,11 +233,15 @@ fn patience(repo: &Repo) -> Result<&'static [&'static str], Error> {
 
 fn reason(done: &Finished) -> String {
     let text = String::from_utf8_lossy(&done.stderr);
-    let telling = text
+    // What git says of a broken branch that it passes over.
+    let mut lines = text
         .lines()
+        .filter(|line| !line.ends_with("does not point to a valid object!"));
+    let telling = lines
+        .clone()
         .find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
     let line = telling
-        .or_else(|| text.lines().next())
+        .or_else(|| lines.next())
         .unwrap_or("git said nothing");
     line.trim_start_matches("fatal: ")
         .trim_start_matches("error: ")
@@ -352,7 +358,7 @@ fn push(
     args.extend(lease.as_deref());
     args.extend(["--", remote]);
     args.extend(refspecs.iter().map(String::as_str));
-    let reason = match transport(repo, &args, request) {
+    let reason = match transport(repo, &args, request)?.run() {
         Ok(done) if done.code == 0 => {
             remember(repo, remote, &pushed)?;
             let names = pushed
@@ -368,7 +374,7 @@ fn push(
             Some(refusal) => refusal.reason,
             None => reason(&done),
         },
-        Err(error) => no_answer(error, request)?,
+        Err(error) => no_answer(error.into(), request)?,
     };
     Err(Error::Push {
         remote: remote.to_owned(),

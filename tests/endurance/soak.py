@@ -20,6 +20,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import ledger
@@ -31,11 +32,12 @@ TIMEOUT = 120
 class Site:
     """A working directory in which commands are run as a user would."""
 
-    def __init__(self, binary, top, home):
+    def __init__(self, binary, top, home, gate):
         self.binary, self.top = binary, Path(top)
         self.env = ledger.environment()
         self.env.update(HOME=str(home), PATH=f"{Path(binary).parent}:{self.env['PATH']}")
         self.env.pop("CLAUDE_CODE_SESSION_ID", None)
+        self.gate = gate
 
     def git(self, *args):
         done = subprocess.run(["git", *args], cwd=self.top, env=self.env, capture_output=True, check=False)
@@ -54,6 +56,40 @@ class Site:
             threading.Timer(kill_after, child.send_signal, (signal.SIGKILL,)).start()
         out, err = child.communicate(data, timeout=TIMEOUT)
         return child.returncode, out.decode(errors="replace"), err.decode(errors="replace")
+
+
+class Gate:
+    """Keeps git's own commits of one repository out of a `git gc --prune=now`, which takes the objects
+    that another git has written and not named yet (git-gc(1)). The program under test gets no such help."""
+
+    def __init__(self):
+        self.changed = threading.Condition()
+        self.writers, self.pruning = 0, False
+
+    @contextmanager
+    def writing(self):
+        with self.changed:
+            self.changed.wait_for(lambda: not self.pruning)
+            self.writers += 1
+        try:
+            yield
+        finally:
+            with self.changed:
+                self.writers -= 1
+                self.changed.notify_all()
+
+    @contextmanager
+    def pruned(self):
+        with self.changed:
+            self.changed.wait_for(lambda: not self.pruning)
+            self.pruning = True
+            self.changed.wait_for(lambda: self.writers == 0)
+        try:
+            yield
+        finally:
+            with self.changed:
+                self.pruning = False
+                self.changed.notify_all()
 
 
 class Tally:
@@ -165,12 +201,14 @@ class Session:
             self.ask("handoff", "--mark", "--owner", self.name)
 
     def commit(self):
-        self.site.git("add", "-A")
-        self.site.git("commit", "-q", "-m", f"{self.name} {self.count}")
+        with self.site.gate.writing():
+            self.site.git("add", "-A")
+            self.site.git("commit", "-q", "-m", f"{self.name} {self.count}")
 
     def rebase(self):
-        if self.site.git("rebase", "-q", "-X", "ours", "main")[0] != 0:
-            self.site.git("rebase", "--abort")
+        with self.site.gate.writing():
+            if self.site.git("rebase", "-q", "-X", "ours", "main")[0] != 0:
+                self.site.git("rebase", "--abort")
 
 
 def loop(deadline, failures, step):
@@ -192,7 +230,8 @@ def upkeep(site, tally, seed):
         elif act == "gc":
             tally.take("gc", site.operator("gc"))
         elif act == "git gc":
-            site.git("gc", "-q", "--prune=now")
+            with site.gate.pruned():
+                site.git("gc", "-q", "--prune=now")
         else:
             site.git(*{"pack-refs": ["pack-refs", "--all"], "repack": ["repack", "-adq"]}[act])
         time.sleep(dice.uniform(0, 1))
@@ -204,7 +243,8 @@ def prepare(binary, base, worktrees):
     home = base / "home"
     home.mkdir()
     (base / "main").mkdir()
-    main = Site(binary, base / "main", home)
+    gate = Gate()
+    main = Site(binary, base / "main", home, gate)
     main.git("init", "-q", "-b", "main")
     for key, value in {"user.name": "A", "user.email": "a@example.org", "operator.work": "true", "gc.auto": "0"}.items():
         main.git("config", key, value)
@@ -218,30 +258,18 @@ def prepare(binary, base, worktrees):
     sites = [main]
     for number in range(1, worktrees):
         main.git("worktree", "add", "-q", "-b", f"w{number}", str(base / f"w{number}"))
-        sites.append(Site(binary, base / f"w{number}", home))
+        sites.append(Site(binary, base / f"w{number}", home, gate))
     subprocess.run(["git", "clone", "-q", base / "hub.git", base / "second"], env=main.env, check=True)
-    second = Site(binary, base / "second", home)
+    second = Site(binary, base / "second", home, Gate())
     for key, value in {"user.name": "B", "user.email": "b@example.org", "gc.auto": "0"}.items():
         second.git("config", key, value)
     assert second.operator("start")[0] == 0
     return sites, second
 
 
-def drop_broken_branches(site):
-    """Removes branches whose commit is gone, as a person would who ran what git-gc(1) warns of: a
-    `--prune=now` takes the objects that another git has written and not named yet."""
-    _, names = site.git("for-each-ref", "--format=%(refname)", "refs/heads")
-    for name in names.split():
-        if site.git("cat-file", "-e", name + "^{tree}")[0] != 0:
-            print(f"  {site.top}: {name} was broken by git's own gc")
-            site.git("update-ref", "-d", name)
-
-
 def settle(sites, second):
     """Brings every clone and view to the same state; what fails here fails the soak."""
     faults = []
-    drop_broken_branches(sites[0])
-    drop_broken_branches(second)
     for site in (sites[0], second, sites[0]):
         code, _, err = site.operator("sync", "origin", "--evidence")
         if code != 0:
@@ -277,7 +305,7 @@ def main():
     for number in range(args.sessions):
         site = places[number % len(places)]
         if args.other and number % 2:
-            site = Site(os.path.abspath(args.other), site.top, base / "home")
+            site = Site(os.path.abspath(args.other), site.top, base / "home", site.gate)
         steps.append(Session(f"S{number}", site, tally, args.seed).step)
     threads = [threading.Thread(target=loop, args=(deadline, tally.failures, step)) for step in steps]
     for thread in threads:

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, os::unix::fs::PermissionsExt as _, path::Path, 
 
 use git_operator::{
     git::{self, Clock, Env, locate},
-    model::{Body, Decision, DecisionKind, Draft, Owner},
+    model::{Body, Decision, DecisionKind, Draft, Explain as _, Owner},
     store::{Limits, Store, Wait},
     sync::{Pushed, Report, Request, sync},
 };
@@ -256,6 +256,60 @@ fn a_dead_remote_is_an_error_and_loses_nothing() {
             .starts_with("cannot fetch from 'origin': "),
         "{error}"
     );
+    assert_eq!(whats(&one), set(&["a"]));
+}
+
+/// Takes the commit of a ref away, as a `git gc --prune=now` beside its writer does.
+fn lose(repo: &Repo, name: &str) {
+    let id = repo.git(["rev-parse", name]);
+    let (fan, rest) = id.split_at(2);
+    std::fs::remove_file(repo.path().join(".git/objects").join(fan).join(rest)).unwrap();
+}
+
+#[test]
+fn a_broken_branch_keeps_no_records_apart() {
+    let (hub, one) = hub();
+    let two = clone(&hub, "two");
+    note(&two, "b");
+    exchange(&two);
+    one.git(["checkout", "-q", "-b", "side"]);
+    one.commit("never pushed");
+    one.git(["checkout", "-q", "main"]);
+    lose(&one, "side");
+    note(&one, "a");
+    assert_eq!(exchange(&one).received, 1);
+    assert_eq!(whats(&one), set(&["a", "b"]));
+    exchange(&two);
+    assert_eq!(whats(&two), set(&["a", "b"]));
+}
+
+#[test]
+fn a_broken_ledger_is_mended_by_the_sync() {
+    let (hub, one) = hub();
+    let two = clone(&hub, "two");
+    note(&two, "b");
+    exchange(&two);
+    note(&one, "a");
+    lose(&one, "refs/operator/ledger");
+    assert_eq!(exchange(&one).received, 1);
+    assert_eq!(whats(&one), set(&["a", "b"]));
+}
+
+#[test]
+fn a_broken_head_is_named_with_what_looks_closer() {
+    let (hub, one) = hub();
+    let two = clone(&hub, "two");
+    note(&two, "b");
+    exchange(&two);
+    one.commit("never pushed");
+    lose(&one, "main");
+    note(&one, "a");
+    let error = try_exchange(&one).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "cannot fetch from 'origin': bad object HEAD"
+    );
+    assert_eq!(error.hint().as_deref(), Some("git fsck"));
     assert_eq!(whats(&one), set(&["a"]));
 }
 
