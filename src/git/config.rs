@@ -1,6 +1,7 @@
 use std::{
     borrow::Cow,
     fs,
+    io::{ErrorKind, Read as _},
     path::{Path, PathBuf},
 };
 
@@ -20,16 +21,26 @@ pub struct Config {
 impl Config {
     /// Reads every file that applies to `location`, or to no repository, and what `env` gives.
     pub fn load(location: Option<&Location>, env: &Env) -> Result<Self, Error> {
-        let mut sources = user_files(env);
+        let mut texts = Vec::new();
+        for (source, path) in user_files(env) {
+            texts.extend(Text::read(source, path)?);
+        }
         if let Some(location) = location {
-            sources.push((Source::Local, location.common_dir.join("config")));
-            let local = read(&location.common_dir.join("config"))?;
-            if bool_of(&local, "extensions.worktreeConfig")? == Some(true) {
-                sources.push((Source::Worktree, location.git_dir.join("config.worktree")));
+            let local = Text::read(Source::Local, location.common_dir.join("config"))?;
+            let is_split = match &local {
+                Some(local) => {
+                    bool_of(&local.parsed()?, "extensions.worktreeConfig")? == Some(true)
+                }
+                None => false,
+            };
+            texts.extend(local);
+            if is_split {
+                let path = location.git_dir.join("config.worktree");
+                texts.extend(Text::read(Source::Worktree, path)?);
             }
         }
         Ok(Self {
-            file: merged(sources, location, env)?,
+            file: merged(texts, location, env)?,
             given: given(env)?,
         })
     }
@@ -110,14 +121,68 @@ impl Config {
 pub(crate) fn read(path: &Path) -> Result<File, Error> {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
         Err(error) => return Err(Error::read(path)(error)),
     };
-    let meta = Metadata::from(Source::Local).at(path);
-    File::from_bytes_no_includes(&bytes, meta, Default::default()).map_err(|error| Error::Invalid {
-        path: path.to_owned(),
-        reason: shown(&error),
-    })
+    let path = path.to_owned();
+    let source = Source::Local;
+    Text {
+        source,
+        path,
+        bytes,
+    }
+    .parsed()
+}
+
+/// What one file says, read once.
+struct Text {
+    source: Source,
+    path: PathBuf,
+    bytes: Vec<u8>,
+}
+
+impl Text {
+    /// Reads a file; `None` when it is none, and where git goes on without it: a user's file that it
+    /// may not read, as in a sandbox.
+    fn read(source: Source, path: PathBuf) -> Result<Option<Self>, Error> {
+        use ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+        let mut file = match fs::File::open(&path) {
+            Ok(file) => file,
+            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => return Ok(None),
+            Err(error)
+                if error.kind() == PermissionDenied
+                    && matches!(source, Source::Git | Source::User) =>
+            {
+                return Ok(None);
+            }
+            Err(error) => return Err(Error::read(path)(error)),
+        };
+        let meta = file.metadata().map_err(Error::read(&path))?;
+        if !meta.is_file() {
+            return Ok(None);
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or(0) + 1);
+        file.read_to_end(&mut bytes).map_err(Error::read(&path))?;
+        Ok(Some(Self {
+            source,
+            path,
+            bytes,
+        }))
+    }
+
+    fn meta(&self) -> Metadata {
+        Metadata::from(self.source).at(&self.path)
+    }
+
+    /// Returns what it says, includes aside.
+    fn parsed(&self) -> Result<File, Error> {
+        File::from_bytes_no_includes(&self.bytes, self.meta(), Default::default()).map_err(
+            |error| Error::Invalid {
+                path: self.path.clone(),
+                reason: shown(&error),
+            },
+        )
+    }
 }
 
 /// Returns a boolean of one file.
@@ -166,11 +231,7 @@ fn user_files(env: &Env) -> Vec<(Source, PathBuf)> {
     files
 }
 
-fn merged(
-    sources: Vec<(Source, PathBuf)>,
-    location: Option<&Location>,
-    env: &Env,
-) -> Result<File, Error> {
+fn merged(texts: Vec<Text>, location: Option<&Location>, env: &Env) -> Result<File, Error> {
     use gix::config::{
         file::{includes, init},
         path::interpolate,
@@ -192,33 +253,13 @@ fn merged(
         ignore_io_errors: false,
     };
     let mut whole = File::default();
-    for (source, path) in sources {
-        if !can_read(source, &path)? {
-            continue;
-        }
-        let wrong = |error: gix::Error| bad(&path.display().to_string(), shown(&error));
-        let mut meta = std::iter::once(Metadata::from(source).at(&path));
-        let file = File::from_paths_metadata_buf(&mut meta, &mut Vec::new(), false, options);
-        whole
-            .append(file.map_err(wrong)?.unwrap_or_default())
-            .map_err(wrong)?;
+    for mut text in texts {
+        let wrong = |error: gix::Error| bad(&text.path.display().to_string(), shown(&error));
+        let meta = text.meta();
+        let file = File::from_bytes_owned(&mut text.bytes, meta, options).map_err(wrong)?;
+        whole.append(file).map_err(wrong)?;
     }
     Ok(whole)
-}
-
-/// git goes on without a user's file that it may not read, as in a sandbox.
-fn can_read(source: Source, path: &Path) -> Result<bool, Error> {
-    use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
-    match fs::File::open(path) {
-        Ok(_) => Ok(path.is_file()),
-        Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Ok(false),
-        Err(error)
-            if error.kind() == PermissionDenied && matches!(source, Source::Git | Source::User) =>
-        {
-            Ok(false)
-        }
-        Err(error) => Err(Error::read(path)(error)),
-    }
 }
 
 /// Section and name compare without case, the subsection between them with it.

@@ -7,6 +7,7 @@
 //! goes on on another.
 
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc,
         mpsc::{Receiver, RecvTimeoutError, Sender, channel},
@@ -21,6 +22,7 @@ use super::{
     facts::Facts,
     judge::{self, Detail, Judge},
     load::Policies,
+    policy::Scope,
     ruling::{Outcome, Ruling},
 };
 
@@ -212,10 +214,27 @@ fn restored(outcomes: &[Outcome]) -> Vec<String> {
         .collect()
 }
 
-/// Starts judging at step `from`; `None` when no thread can be had.
+impl Job {
+    /// Says whether all that is judged is part of the program, of which is known that it ends.
+    fn is_own(&self) -> bool {
+        let policies = &self.policies.list;
+        self.steps
+            .iter()
+            .all(|(_, policy)| policies[*policy].scope == Scope::BuiltIn)
+    }
+}
+
+/// Starts judging at step `from`; `None` when no thread can be had. What is only the program's own is
+/// judged before this returns.
 fn start(job: &Arc<Job>, from: usize, restored: Vec<String>) -> Option<Receiver<Outcome>> {
     let (sender, receiver) = channel();
     let job = Arc::clone(job);
+    if job.is_own() {
+        // One that panics sends no answer, as on a thread.
+        let steps = AssertUnwindSafe(|| steps_from(&job, from, restored, &sender));
+        let _ = catch_unwind(steps);
+        return Some(receiver);
+    }
     thread::Builder::new()
         .stack_size(STACK)
         .spawn(move || steps_from(&job, from, restored, &sender))
@@ -245,12 +264,12 @@ fn steps_from(job: &Job, from: usize, mut restored: Vec<String>, sender: &Sender
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
+    use std::{sync::Arc, time::Duration};
 
     use serde_json::json;
 
     use super::{Limits, judge};
-    use crate::policy::{EventName, Facts, Level, Shared, load::tests::load};
+    use crate::policy::{EventName, Facts, Level, Policies, Shared, load::tests::load};
 
     #[test]
     fn restore_where_nothing_can_be_put_back_blocks() {
@@ -268,5 +287,27 @@ mod tests {
             ruling.reason(),
             "[p] policy .operator/policies/p.yaml:1 could not put files back: files are put back only after a tool ran"
         );
+    }
+
+    #[test]
+    fn what_is_part_of_the_program_is_judged_before_anybody_could_wait() {
+        let shared = Shared::new(json!({}), json!({})).unwrap();
+        let facts = || {
+            let event = json!({"data": {"path": ".operator/policies/p.yaml"}});
+            vec![Facts::new(EventName::FileWrite, event, &shared).unwrap()]
+        };
+        let none = Limits {
+            policy: Duration::ZERO,
+            total: Duration::ZERO,
+        };
+        let own = Arc::new(Policies::default().with_defaults());
+        let ruling = judge(&own, facts(), none);
+        assert_eq!(ruling.level(), Level::Ask, "{}", ruling.reason());
+        // A policy of the project's has a thread, and somebody who waits for it.
+        let theirs = Arc::new(load(
+            "on: [file.write]\nwhen: { cel: 'event.data.path == \"x\"' }\n",
+        ));
+        let reason = judge(&theirs, facts(), none).reason();
+        assert!(reason.contains("took longer than 0 ms"), "{reason}");
     }
 }

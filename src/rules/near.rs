@@ -14,6 +14,9 @@ pub fn below(top: Option<&Path>, cwd: &Path, named: &str) -> String {
     let named = named.replace('\\', "/");
     let Some(top) = top else { return named };
     let path = plain(&cwd.join(&named));
+    if let Ok(inside) = path.strip_prefix(top) {
+        return inside.to_string_lossy().into_owned();
+    }
     let tops = [top.to_owned(), real(top)];
     for path in [path.clone(), real(&path)] {
         for top in &tops {

@@ -65,7 +65,7 @@ pub struct Tasks {
     pub unreadable: Vec<Unreadable>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct RawTask<'a> {
     v: u32,
     #[serde(borrow)]
@@ -81,7 +81,7 @@ struct RawTask<'a> {
     heads: RawHeads<'a>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct RawHeads<'a> {
     #[serde(borrow)]
     task: Vec<RawText<'a>>,
@@ -90,7 +90,7 @@ struct RawHeads<'a> {
 }
 
 /// A string, as it stands in the file unless it holds an escape.
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct RawText<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// Lists the open tasks of the clone whose directory is `operator`: one pass over one directory, and
@@ -209,11 +209,81 @@ fn read_file(path: &Path) -> Result<Option<OpenTask>, String> {
 
 /// Returns the task that the file of this name says.
 fn understand(text: &str, name: &OsStr) -> Result<OpenTask, String> {
-    let raw: RawTask<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let raw = match as_written(text) {
+        Some(raw) => raw,
+        None => serde_json::from_str(text).map_err(|error| error.to_string())?,
+    };
     let open = parse(raw)?;
     match OsStr::new(&file_name(open.task.as_str())) == name {
         true => Ok(open),
         false => Err(format!("it is not the file of task '{}'", open.task)),
+    }
+}
+
+/// Reads what `to_text` writes of a task without verdicts whose strings need no escape, which are
+/// nearly all; `None` is no error, but another form.
+fn as_written(text: &str) -> Option<RawTask<'_>> {
+    let mut text = Rest(text);
+    text.skip("{\"v\":1,\"task\":")?;
+    let task = text.string()?;
+    text.skip(",\"owner\":")?;
+    let owner = match text.skip("null") {
+        Some(()) => None,
+        None => Some(text.string()?),
+    };
+    text.skip(",\"worktree\":")?;
+    let worktree = text.string()?;
+    text.skip(",\"opened\":")?;
+    let opened = text.string()?;
+    text.skip(",\"time\":")?;
+    let time = text.number()?;
+    text.skip(",\"heads\":{\"task\":[")?;
+    let mut heads = Vec::new();
+    if text.skip("]").is_none() {
+        heads.push(text.string()?);
+        while text.skip(",").is_some() {
+            heads.push(text.string()?);
+        }
+        text.skip("]")?;
+    }
+    text.skip(",\"criteria\":{}}}\n")?;
+    text.0.is_empty().then_some(RawTask {
+        v: VERSION,
+        task,
+        owner,
+        worktree,
+        opened,
+        time,
+        heads: RawHeads {
+            task: heads,
+            criteria: BTreeMap::new(),
+        },
+    })
+}
+
+/// What is left of a text.
+struct Rest<'a>(&'a str);
+
+impl<'a> Rest<'a> {
+    fn skip(&mut self, word: &str) -> Option<()> {
+        self.0 = self.0.strip_prefix(word)?;
+        Some(())
+    }
+
+    fn string(&mut self) -> Option<RawText<'a>> {
+        let (text, rest) = self.0.strip_prefix('"')?.split_once('"')?;
+        let is_plain = text.bytes().all(|byte| byte >= b' ' && byte != b'\\');
+        self.0 = rest;
+        is_plain.then_some(RawText(Cow::Borrowed(text)))
+    }
+
+    /// Returns a number as JSON writes it: no zero before another digit.
+    fn number(&mut self) -> Option<u64> {
+        let end = self.0.find(|c: char| !c.is_ascii_digit())?;
+        let (digits, rest) = self.0.split_at(end);
+        self.0 = rest;
+        let is_plain = digits == "0" || !digits.starts_with('0');
+        digits.parse().ok().filter(|_| is_plain)
     }
 }
 
@@ -460,5 +530,85 @@ impl Effects {
             files::replace(operator, &name(&task), open.to_text().as_bytes())?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{Heads, OpenTask, RawTask, as_written};
+    use crate::model::{Owner, RecordId, TaskId};
+
+    fn open(task: &str, owner: Option<&str>, worktree: &str, time: u64) -> OpenTask {
+        let opened: RecordId = "01M8RM1Q5DGDB8R0T73GWC6MGJWGC7YV35S3PB472B"
+            .parse()
+            .unwrap();
+        OpenTask {
+            task: TaskId::new(task).unwrap(),
+            owner: owner.map(|owner| Owner::new(owner).unwrap()),
+            worktree: worktree.to_owned(),
+            opened,
+            time,
+            heads: Heads {
+                task: vec![opened],
+                ..Heads::default()
+            },
+        }
+    }
+
+    fn both(text: &str) -> (Option<RawTask<'_>>, Option<RawTask<'_>>) {
+        (as_written(text), serde_json::from_str(text).ok())
+    }
+
+    #[test]
+    fn what_is_written_is_read_without_the_general_reader() {
+        for open in [
+            open("t", Some("S1"), ".", 0),
+            open("käse", None, "w \u{e9}", u64::MAX),
+        ] {
+            let text = open.to_text();
+            let (quick, general) = both(&text);
+            assert!(quick.is_some(), "{text}");
+            assert_eq!(quick, general);
+        }
+    }
+
+    #[test]
+    fn another_form_is_left_to_the_general_reader() {
+        let text = open("t", Some("S1"), "a", 7).to_text();
+        for (from, to) in [
+            ("\"a\"", r#""a\n""#),
+            ("\"a\"", "\"a\u{1}\""),
+            ("\"v\":1", "\"v\":2"),
+            (":7,", ":07,"),
+            (":7,", ":18446744073709551616,"),
+            (":7,", ": 7,"),
+            ("{}}}\n", "{}}}\n\n"),
+            ("{}}}\n", "{}}"),
+            ("\"S1\"", "nul"),
+        ] {
+            let other = text.replace(from, to);
+            assert_ne!(other, text, "{from}");
+            assert_eq!(as_written(&other), None, "{other}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn both_readers_agree(at in 0usize..200, byte in any::<u8>(), cut in any::<bool>()) {
+            let mut bytes = open("t", Some("S1"), "a", 1_796_122_664_109).to_text().into_bytes();
+            let at = at % bytes.len();
+            if cut {
+                bytes.remove(at);
+            } else {
+                bytes[at] = byte;
+            }
+            if let Ok(text) = std::str::from_utf8(&bytes)
+                && let (Some(quick), general) = both(text)
+            {
+                prop_assert_eq!(Some(quick), general);
+            }
+        }
     }
 }
