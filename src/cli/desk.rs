@@ -5,7 +5,8 @@ use crate::{
     git::{Clock, files::Tree},
     model::{Owner, Record},
     store::Store,
-    ui::{Context, Exit, Failure, Format, Talk, one_line},
+    ui::{Context, Exit, Failure, Format, Talk, Ui, one_line},
+    verify::sign::Signer,
     view,
 };
 
@@ -32,6 +33,38 @@ pub(super) struct OwnerArg {
     /// that is not set either, or SESSION is empty, nobody does.
     #[arg(long, value_name = "SESSION", allow_hyphen_values = true)]
     pub(super) owner: Option<String>,
+}
+
+/// The options that say whether a verdict is signed.
+#[derive(Debug, clap::Args)]
+pub(super) struct SignArg {
+    /// Sign the verdict as git signs commits
+    #[arg(long, overrides_with = "no_sign")]
+    sign: bool,
+
+    /// Do not sign it, whatever operator.sign says
+    #[arg(long)]
+    no_sign: bool,
+}
+
+impl SignArg {
+    /// Returns who signs, if anybody.
+    pub(super) fn signer(&self, context: &Context) -> Result<Option<Signer>, Failure> {
+        match (self.no_sign, self.sign) {
+            (true, _) => Ok(None),
+            (false, true) => Ok(Some(Signer::of(context.config()?, context.env())?)),
+            (false, false) => configured_signer(context),
+        }
+    }
+}
+
+/// Returns who signs where nothing on the command line says so.
+pub(super) fn configured_signer(context: &Context) -> Result<Option<Signer>, Failure> {
+    let config = context.config()?;
+    match config.bool("operator.sign")? {
+        Some(true) => Ok(Some(Signer::of(config, context.env())?)),
+        Some(false) | None => Ok(None),
+    }
 }
 
 impl<'a> Desk<'a> {
@@ -103,31 +136,35 @@ impl<'a> Desk<'a> {
 
     /// Says what a verdict or a deferral met that its line does not tell.
     pub(super) fn caution(&self, recorded: &Recorded) {
-        use crate::gate::Closing;
-        let ui = &self.context.ui;
-        let task = recorded.record.task.as_deref().unwrap_or_default();
-        match recorded.closing {
-            Closing::NeverOpened => {
-                let exception = recorded.records.last().map(|record| record.id.short());
-                ui.warn(format_args!(
-                    "'{task}' was never opened; the GATE-EXCEPTION [{}] says so",
-                    exception.unwrap_or_default()
-                ));
-            }
-            Closing::Amended => ui.warn(format_args!(
-                "'{task}' is not open any more; this amends what was recorded"
-            )),
-            Closing::Closed | Closing::StillOpen => {}
-        }
-        if let Some(owner) = &recorded.closed_for {
+        caution(&self.context.ui, recorded);
+    }
+}
+
+/// Says what was met on the way to a record that its line does not tell.
+pub(super) fn caution(ui: &Ui, recorded: &Recorded) {
+    use crate::gate::Closing;
+    let task = recorded.record.task.as_deref().unwrap_or_default();
+    match recorded.closing {
+        Closing::NeverOpened => {
+            let exception = recorded.records.last().map(|record| record.id.short());
             ui.warn(format_args!(
-                "'{task}' is owned by session '{owner}'; no session was named here"
+                "'{task}' was never opened; the GATE-EXCEPTION [{}] says so",
+                exception.unwrap_or_default()
             ));
         }
-        if let Some(reason) = &recorded.pending {
-            ui.warn(format_args!(
-                "recorded, and git does not see it yet: {reason}"
-            ));
-        }
+        Closing::Amended => ui.warn(format_args!(
+            "'{task}' is not open any more; this amends what was recorded"
+        )),
+        Closing::Closed | Closing::StillOpen => {}
+    }
+    if let Some(owner) = &recorded.closed_for {
+        ui.warn(format_args!(
+            "'{task}' is owned by session '{owner}'; no session was named here"
+        ));
+    }
+    if let Some(reason) = &recorded.pending {
+        ui.warn(format_args!(
+            "recorded, and git does not see it yet: {reason}"
+        ));
     }
 }

@@ -53,6 +53,10 @@ pub(super) fn whole(store: &Store, record: &Record) -> Result<Option<Vec<u8>>, F
             Err(Failure::new(Exit::Integrity, cannot(why)))
         }
         Held::Nothing => {
+            if let Some(by) = store.redaction(&stored.digest)? {
+                let why = format!("it was redacted by {}", by.short());
+                return Err(Failure::new(Exit::No, cannot(&why)));
+            }
             let why = "its bytes are not in this clone";
             Err(Failure::new(Exit::No, cannot(why)).hint("git operator sync --evidence"))
         }

@@ -6,7 +6,7 @@ use std::{
 
 use serde_json::json;
 
-use super::desk::Desk;
+use super::desk::{self, Desk, SignArg};
 use crate::{
     gate::{Purpose, Secrets},
     git::{Repo, Subject, Trust},
@@ -17,7 +17,6 @@ use crate::{
         Conducted, NewRun, Screen, concluded, conduct,
         requirements::{self, Criterion, Requirements, duration},
         run::{Place, Plan},
-        sign::Signer,
     },
 };
 
@@ -67,13 +66,8 @@ pub struct Args {
     #[arg(long)]
     control: bool,
 
-    /// Sign the verdict as git signs commits
-    #[arg(long, overrides_with = "no_sign")]
-    sign: bool,
-
-    /// Do not sign it, whatever operator.sign says
-    #[arg(long)]
-    no_sign: bool,
+    #[command(flatten)]
+    sign: SignArg,
 
     /// Record output that looks like a secret
     #[arg(long)]
@@ -153,7 +147,7 @@ fn attempt(args: &Args, context: &Context) -> Result<Conducted, Failure> {
         definition: criterion
             .filter(|criterion| !criterion.arg.is_empty())
             .map(|criterion| criterion.definition.clone()),
-        signer: signer(args, context)?,
+        signer: args.sign.signer(context)?,
         of: None,
     };
     if args.control && criterion.is_none_or(|criterion| criterion.tests.is_none()) {
@@ -171,7 +165,7 @@ fn attempt(args: &Args, context: &Context) -> Result<Conducted, Failure> {
         err: &mut io::stderr(),
     };
     let conducted = conduct(&desk.gate(), repo, new, screen)?;
-    if conducted.closing.is_some() {
+    if conducted.recorded.is_some() {
         desk.show();
     }
     Ok(conducted)
@@ -244,29 +238,15 @@ fn known_roots(store: &Store) -> Vec<crate::model::Oid> {
     store.state().roots
 }
 
-fn signer(args: &Args, context: &Context) -> Result<Option<Signer>, Failure> {
-    match (args.no_sign, args.sign) {
-        (true, _) => Ok(None),
-        (false, true) => Ok(Some(Signer::of(context.config()?, context.env())?)),
-        (false, false) => configured_signer(context),
-    }
-}
-
-/// Returns who signs where nothing on the command line says so.
-pub(super) fn configured_signer(context: &Context) -> Result<Option<Signer>, Failure> {
-    let config = context.config()?;
-    match config.bool("operator.sign")? {
-        Some(true) => Ok(Some(Signer::of(config, context.env())?)),
-        Some(false) | None => Ok(None),
-    }
-}
-
 /// The last line is for whoever reads the end of a log: a pipe hides the exit code.
 fn tell(args: &Args, conducted: &Conducted, context: &Context) -> Result<(), Failure> {
     let word = concluded(conducted);
     let id = conducted.record.id;
     for note in &conducted.report.notes {
         context.ui.warn(note);
+    }
+    if let Some(recorded) = &conducted.recorded {
+        desk::caution(&context.ui, recorded);
     }
     if let Some(why) = &conducted.unsigned {
         context.ui.warn(why);

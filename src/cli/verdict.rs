@@ -8,7 +8,7 @@ use std::{
 
 use super::{
     defer,
-    desk::{Desk, OwnerArg},
+    desk::{Desk, OwnerArg, SignArg},
     reconcile,
 };
 use crate::{
@@ -16,6 +16,7 @@ use crate::{
     git::{Budget, StampRequest, Stamped, Trust},
     model::{Class, Criterion, Evidence, Outcome, Record, TaskId, Verdict},
     ui::{Context, Exit, Failure, read_stdin},
+    verify::append_signature,
 };
 
 /// Record a verdict and close its task
@@ -52,6 +53,9 @@ pub struct Args {
     /// Record evidence that looks as if it holds a secret
     #[arg(long)]
     allow_secret: bool,
+
+    #[command(flatten)]
+    sign: SignArg,
 
     #[command(flatten)]
     owner: OwnerArg,
@@ -118,6 +122,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     }
     let given = Given::read(args)?;
     let desk = Desk::open(context, args.owner.owner.as_deref())?;
+    let signer = args.sign.signer(context)?;
     let bytes = given.evidence.bytes(context)?;
     let mut stamped = desk.store.repo().stamp(StampRequest {
         budget: Budget::Verdict,
@@ -144,6 +149,11 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     };
     let recorded = gate::record(&desk.gate(), new)?;
     desk.caution(&recorded);
+    if let Some(signer) = signer
+        && let Err(error) = append_signature(&desk.gate(), &signer, &recorded.record)
+    {
+        context.ui.warn(error);
+    }
     desk.report(&recorded.record, &line(&recorded.record))?;
     Ok(Exit::Done)
 }

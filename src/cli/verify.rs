@@ -1,6 +1,6 @@
 use std::{fs, path::PathBuf};
 
-use super::{desk::Desk, run::configured_signer};
+use super::desk::{Desk, configured_signer};
 use crate::{
     ui::{Context, Exit, Failure, one_line},
     verify::{

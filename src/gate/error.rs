@@ -116,7 +116,7 @@ impl Explain for Error {
     }
 }
 
-/// Returns `text` as one word of a shell.
+/// Returns `text` as one word of a shell, on one line: `$'…'` where it holds control characters.
 pub fn quoted(text: &str) -> String {
     let plain = !text.is_empty()
         && text.bytes().all(|c| {
@@ -124,7 +124,58 @@ pub fn quoted(text: &str) -> String {
         });
     if plain && !text.starts_with('-') {
         text.to_owned()
+    } else if text.chars().any(breaks) {
+        format!("$'{}'", text.chars().map(escaped).collect::<String>())
     } else {
         format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+/// Says whether a character would end the line or be acted on.
+fn breaks(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
+/// Returns a character as it stands between `$'` and `'`.
+fn escaped(c: char) -> String {
+    match c {
+        '\n' => r"\n".to_owned(),
+        '\t' => r"\t".to_owned(),
+        '\'' | '\\' => format!("\\{c}"),
+        c if c.is_ascii_control() => format!("\\x{:02x}", u32::from(c)),
+        c if breaks(c) => format!("\\u{:04x}", u32::from(c)),
+        c => c.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_word_is_one_line_and_one_word() {
+        for (text, word) in [
+            ("a-b.c", "a-b.c"),
+            ("-n", "'-n'"),
+            ("it's", r"'it'\''s'"),
+            ("q\n::error::x", r"$'q\n::error::x'"),
+            ("a\x1b[1m'\\", r"$'a\x1b[1m\'\\'"),
+            ("a\u{2028}b", r"$'a\u2028b'"),
+        ] {
+            assert_eq!(quoted(text), word);
+        }
+    }
+
+    #[test]
+    fn a_shell_reads_what_was_quoted() {
+        for text in ["it's", "q\n::x", "\u{1b}[1m'\\\t", "ä\u{85}", "\u{2028}"] {
+            let script = format!("printf %s {}", quoted(text));
+            let shell = std::process::Command::new("bash")
+                .args(["-c", &script])
+                .env("LC_ALL", "C.UTF-8")
+                .output()
+                .unwrap();
+            assert_eq!(String::from_utf8_lossy(&shell.stdout), text);
+        }
     }
 }

@@ -30,23 +30,52 @@ pub fn change_digest(entries: &[DeltaEntry]) -> Digest {
     Digest::of(list.to_string().as_bytes())
 }
 
+/// Where the history of a commit is to land.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Landing {
+    /// It left the branch it is to land on at this commit.
+    At(Oid),
+    /// It is what a branch holds that others land on.
+    Own,
+    /// There is one line of history only, and nobody it came from.
+    Nowhere,
+    /// This clone was not given the branch, or nothing that both have.
+    Unknown,
+}
+
 impl Repo {
-    /// Returns the commit where HEAD's branch left the one it is to land on; `None` where that is not
-    /// known, or is HEAD's own.
+    /// Returns the commit where the history of `head` left the branch it is to land on; `None` where
+    /// that is not known, or `head` is what the current branch holds, and others land there.
     pub fn landing_base(&self, head: Oid) -> Result<Option<Oid>, Error> {
-        let branch = match self.head()? {
-            Head::Branch { name, .. } => Some(name),
-            Head::Unborn { .. } | Head::Detached { .. } => None,
+        match self.landing(head)? {
+            Landing::At(base) => Ok(Some(base)),
+            Landing::Own | Landing::Nowhere | Landing::Unknown => Ok(None),
+        }
+    }
+
+    /// Returns where the history of `head` is to land.
+    pub fn landing(&self, head: Oid) -> Result<Landing, Error> {
+        let current = match self.head()? {
+            Head::Branch { name, commit } if commit == head => Some(name),
+            Head::Branch { .. } | Head::Unborn { .. } | Head::Detached { .. } => None,
         };
+        let mut found = Landing::Nowhere;
         for name in self.landing_refs()? {
-            if branch.as_ref() == Some(&name) {
+            if current.as_ref() == Some(&name) {
+                found = Landing::Own;
                 continue;
             }
             if let Some(target) = self.read_ref(&name)? {
-                return self.merge_base(head, target);
+                let base = self.merge_base(head, target)?;
+                return Ok(base.map_or(Landing::Unknown, Landing::At));
             }
         }
-        Ok(None)
+        let comes_from_elsewhere =
+            self.is_shallow() || !self.config()?.subsections("remote").is_empty();
+        Ok(match found {
+            Landing::Nowhere if comes_from_elsewhere => Landing::Unknown,
+            found => found,
+        })
     }
 
     /// Returns the names a landing branch may have, best first, those that are there.

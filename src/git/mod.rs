@@ -50,7 +50,7 @@ mod until;
 mod walk;
 mod worktrees;
 
-pub use change::{change_digest, change_paths};
+pub use change::{Landing, change_digest, change_paths};
 pub use child::{Finished, Git, Running};
 pub use clock::Clock;
 pub use commit::NewCommit;

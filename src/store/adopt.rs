@@ -106,10 +106,11 @@ impl Transaction<'_> {
     /// in memory; returns what was not taken, and why.
     pub fn adopt_tracked(&mut self) -> Result<Vec<String>, Error> {
         let mut refused = Vec::new();
-        if self.tips.ledger.is_none() {
-            for tip in self.store.tracked("ledger")? {
-                refused.extend(self.adopt_ledger(tip, Limits::USUAL)?.refused);
-            }
+        if self.tips.ledger.is_some() {
+            return Ok(refused);
+        }
+        for tip in self.store.tracked("ledger")? {
+            refused.extend(self.adopt_ledger(tip, Limits::USUAL)?.refused);
         }
         if self.tips.evidence.is_none() {
             for tip in self.store.tracked("evidence")? {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{
-    Error, State, Step, Store, Wait, decisions,
+    Error, State, Step, Store, Wait, Warning, decisions,
     heal::Tips,
     journal::Line,
     lock::Lock,
@@ -52,8 +52,18 @@ pub struct Committed {
 
 impl Store {
     /// Takes the lock, heals what a killed writer or a pruning git left, and finishes local effects
-    /// left undone.
+    /// left undone. Where this clone has no ledger of its own, that of the tracking refs is taken over:
+    /// what is recorded comes after it, and never beside it.
     pub fn begin(&self, wait: Wait, clock: Clock) -> Result<Transaction<'_>, Error> {
+        let mut transaction = self.begin_apart(wait, clock)?;
+        for reason in transaction.adopt_tracked()? {
+            self.warn(Warning::Refused { reason });
+        }
+        Ok(transaction)
+    }
+
+    /// Begins as [`Self::begin`] does, and leaves the tracking refs to the caller.
+    pub(crate) fn begin_apart(&self, wait: Wait, clock: Clock) -> Result<Transaction<'_>, Error> {
         self.repo().make_dir(self.dir())?;
         let lock = Lock::take(&self.dir().join("lock"), wait)?;
         self.stepped(Step::Locked)?;

@@ -11,13 +11,22 @@ use super::{
 };
 use crate::{
     git::{ObjectKind, TreeEntry},
-    model::{Body, Digest, Draft, Oid},
+    model::{Body, Digest, Draft, Oid, RecordId},
 };
 
 const TREE: u32 = 0o40000;
 const BLOB: u32 = 0o100_644;
 
 impl Store {
+    /// Returns the record by which the evidence of this digest was taken away.
+    pub fn redaction(&self, digest: &Digest) -> Result<Option<RecordId>, Error> {
+        let ledger = self.of_kinds_at(self.tip()?, &["redact"])?;
+        Ok(ledger
+            .iter()
+            .find(|record| matches!(&record.body, Body::Redact(redact) if redact.digest == *digest))
+            .map(|record| record.id))
+    }
+
     /// Returns the digests that records of `tip` say are to go.
     pub(super) fn redacted(&self, tip: Option<Oid>) -> Result<HashSet<Digest>, Error> {
         let ledger = self.of_kinds_at(tip, &["redact"])?;

@@ -17,6 +17,8 @@ pub enum Warning {
     Unreadable { reason: String },
     /// A shallow fetch left out what is older than this commit.
     Shallow { commit: Oid },
+    /// A part of what was fetched is not taken over.
+    Refused { reason: String },
 }
 
 impl fmt::Display for Warning {
@@ -40,6 +42,12 @@ impl fmt::Display for Warning {
             ),
             Self::Unreadable { reason } => {
                 write!(f, "{reason}; its records are kept and read all the same")
+            }
+            Self::Refused { reason } => {
+                write!(
+                    f,
+                    "a part of the ledger that was fetched is left out: {reason}"
+                )
             }
             Self::Shallow { commit } => write!(
                 f,

@@ -281,7 +281,7 @@ fn unite(
     tips: &[Tip],
     limits: Limits,
 ) -> Result<Vec<Adopted>, Error> {
-    let mut tx = store.begin(Wait::Command, *clock)?;
+    let mut tx = store.begin_apart(Wait::Command, *clock)?;
     let mut taken = Vec::new();
     for tip in tips {
         taken.push(match (tip.name, tip.id) {

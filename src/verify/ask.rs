@@ -11,19 +11,18 @@ use super::{
     sign::{Programs, Trust},
 };
 use crate::{
-    git::{Head, Range, Repo, files::Tree},
+    git::{
+        self, Head, Landing, Range, Repo,
+        files::{FileError, Tree},
+    },
     ledger::Ledger,
-    model::{Oid, Record, RecordId},
+    model::{Oid, Record, RecordId, RepoPath},
     store::{LEDGER, Store, Warning},
     view::{View, row_key},
 };
 
 /// A view longer than this is not read.
 const VIEW_LIMIT: u64 = 256 << 20;
-
-/// The two fetches of a job: the ledger without a depth.
-pub const FETCH: &str =
-    "git fetch --no-tags origin '+refs/operator/*:refs/operator-remotes/origin/*'";
 
 /// What somebody asks of `verify`.
 #[derive(Clone, Debug, Default)]
@@ -78,11 +77,15 @@ impl Event {
         let is_branch = |name: String| name.starts_with("refs/heads/");
         let pushed = text("/after").is_some() && text("/ref").is_some_and(is_branch);
         let was = |id: &String| pushed && id.bytes().any(|digit| digit != b'0');
+        let to_default = match (text("/repository/default_branch"), text("/ref")) {
+            (Some(default), Some(name)) => name == branch(default),
+            (None, _) | (_, None) => true,
+        };
         Self {
             head: text("/merge_group/head_sha"),
             base: text("/merge_group/base_sha"),
             name: text("/merge_group/base_ref").map(branch),
-            before: text("/before").filter(was),
+            before: text("/before").filter(was).filter(|_| to_default),
         }
     }
 }
@@ -95,7 +98,11 @@ pub fn verify(store: &Store, ask: &Ask) -> Result<Report, Error> {
 /// Judges the ledger as asked, and returns by which requirements.
 pub(super) fn judged(store: &Store, ask: &Ask) -> Result<(Report, Option<Requirements>), Error> {
     let repo = store.repo();
-    let (target, from) = resolve(repo, ask)?;
+    let Resolved {
+        target,
+        from,
+        is_proven,
+    } = resolve(repo, ask).map_err(|error| not_given(repo, error))?;
     let mut policy = Policy {
         from,
         blob: None,
@@ -129,7 +136,15 @@ pub(super) fn judged(store: &Store, ask: &Ask) -> Result<(Report, Option<Require
     let backed = tip.is_some().then_some(&keys);
     let mut rows = false;
     for view in View::ALL {
-        let bytes = view_bytes(repo, ask, target, view)?;
+        let bytes = match view_bytes(repo, ask, target, view) {
+            Ok(bytes) => bytes,
+            // A link, say, or a directory: no rows, and worth no less than a tree that holds one.
+            Err(Error::View(error)) => {
+                report.findings.push(unreadable(view, &error));
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
         rows |= !row_keys(&bytes).is_empty();
         report.findings.extend(of_view(view, &bytes, backed));
     }
@@ -137,27 +152,49 @@ pub(super) fn judged(store: &Store, ask: &Ask) -> Result<(Report, Option<Require
         let message = format!("there is no '{LEDGER}' here, and VERDICTS.md has rows");
         report.findings.retain(|finding| finding.word != "vacuous");
         let finding = Finding::new("no-ledger", Severity::Undecided, message);
-        report.findings.push(finding.remedy(FETCH));
+        report.findings.push(finding.remedy(fetch(repo, "")?));
+    }
+    if !is_proven {
+        report.findings.push(unproven(repo)?);
     }
     for warning in store.take_warnings() {
         let severity = match warning {
             Warning::Shallow { .. } => Severity::Undecided,
-            Warning::Moved { .. } | Warning::Missing { .. } | Warning::Unreadable { .. } => {
-                Severity::Warning
-            }
+            Warning::Moved { .. }
+            | Warning::Missing { .. }
+            | Warning::Unreadable { .. }
+            | Warning::Refused { .. } => Severity::Warning,
         };
         if severity == Severity::Undecided {
             report.findings.retain(|finding| finding.word != "gap");
         }
+        let remedy = match warning {
+            Warning::Shallow { .. } => fetch(repo, "--unshallow ")?,
+            _ => fetch(repo, "")?,
+        };
         report
             .findings
-            .push(Finding::new("ledger", severity, warning.to_string()).remedy(FETCH));
+            .push(Finding::new("ledger", severity, warning.to_string()).remedy(remedy));
     }
     Ok((report, requirements))
 }
 
+fn unreadable(view: View, error: &FileError) -> Finding {
+    let path = format!(".operator/{}", view.file_name());
+    let message = format!("'{path}' cannot be judged: {error}");
+    Finding::new("outside-subject", Severity::Unmet, message).at(RepoPath::from(path.as_str()), 0)
+}
+
+/// What is judged, and by whose requirements.
+struct Resolved {
+    target: Option<Oid>,
+    from: Option<Oid>,
+    /// Whether the requirements are those of the branch the target is to land on.
+    is_proven: bool,
+}
+
 /// Returns the target and the base.
-fn resolve(repo: &Repo, ask: &Ask) -> Result<(Option<Oid>, Option<Oid>), Error> {
+fn resolve(repo: &Repo, ask: &Ask) -> Result<Resolved, git::Error> {
     let given = match &ask.policy_from {
         Some(spec) => Some(repo.rev_parse(spec)?),
         None => None,
@@ -179,30 +216,106 @@ fn resolve(repo: &Repo, ask: &Ask) -> Result<(Option<Oid>, Option<Oid>), Error> 
         (Some(base), None) => Some(repo.rev_parse(base)?),
         _ => None,
     };
-    let landing = match (target, given.or(base).or(event)) {
-        (_, Some(from)) => Some(from),
-        (Some(target), None) => Some(landed(repo, ask, target)?),
-        (None, None) => None,
+    let (from, is_proven) = match (target, given.or(base).or(event)) {
+        (_, Some(from)) => (Some(from), true),
+        (Some(target), None) => {
+            let (from, is_proven) = landed(repo, ask, target)?;
+            (Some(from), is_proven)
+        }
+        (None, None) => (None, true),
     };
-    Ok((target, landing))
+    Ok(Resolved {
+        target,
+        from,
+        is_proven,
+    })
 }
 
-/// Returns where the target left the branch it is to land on. What was pushed to that branch itself left it
-/// at what it was before, and would be its own base.
-fn landed(repo: &Repo, ask: &Ask, target: Oid) -> Result<Oid, Error> {
-    let left = landing(repo, target)?.unwrap_or(target);
+/// Returns where the target left the branch it is to land on, and whether that is known. What was pushed to
+/// that branch itself left it at what it was before, and would be its own base.
+fn landed(repo: &Repo, ask: &Ask, target: Oid) -> Result<(Oid, bool), git::Error> {
+    let landing = match repo.landing(target) {
+        Ok(landing) => landing,
+        Err(error) if error.is_absence() => Landing::Unknown,
+        Err(error) => return Err(error),
+    };
+    let left = match landing {
+        Landing::At(base) => base,
+        Landing::Own | Landing::Nowhere | Landing::Unknown => target,
+    };
     match &ask.event.before {
-        Some(before) if left == target => Ok(repo.rev_parse(before)?),
-        Some(_) | None => Ok(left),
+        Some(before) if left == target => Ok((repo.rev_parse(before)?, true)),
+        Some(_) | None => {
+            let is_known = landing != Landing::Unknown || !may_have_rules(repo, target)?;
+            Ok((left, is_known))
+        }
     }
 }
 
-/// A history that is cut off has no base that could be trusted to be the right one.
-fn landing(repo: &Repo, target: Oid) -> Result<Option<Oid>, Error> {
-    match repo.landing_base(target) {
-        Ok(base) => Ok(base),
-        Err(error) if error.is_absence() => Ok(None),
-        Err(error) => Err(error.into()),
+/// Says whether the history of `target` knows requirements or signers, or is cut off, so that nobody can say.
+fn may_have_rules(repo: &Repo, target: Oid) -> Result<bool, git::Error> {
+    if repo.is_shallow() {
+        return Ok(true);
+    }
+    let target = target.to_hex();
+    let args = ["rev-list", "-n1", &target, "--"];
+    let found = repo
+        .git(args)
+        .args([requirements::PATH, requirements::SIGNERS])
+        .read_only()
+        .output()?;
+    Ok(!found.is_empty())
+}
+
+fn unproven(repo: &Repo) -> Result<Finding, Error> {
+    let message = "what this is to land on is not in this clone: its requirements are not known";
+    let finding = Finding::new("policy-unproven", Severity::Undecided, message);
+    let Some(remote) = remote(repo)? else {
+        return Ok(finding);
+    };
+    let depth = match repo.is_shallow() {
+        true => "--unshallow ",
+        false => "",
+    };
+    Ok(finding.remedy(format!(
+        "git fetch {depth}--no-tags {remote} '+refs/heads/*:refs/remotes/{remote}/*' && git remote set-head {remote} --auto"
+    )))
+}
+
+/// Returns the remote that a job fetches from: `origin`, or the only one.
+fn remote(repo: &Repo) -> Result<Option<String>, Error> {
+    let mut names = repo.config()?.subsections("remote");
+    let origin = names.iter().position(|name| name == "origin");
+    Ok(match (origin, names.len()) {
+        (Some(at), _) => Some(names.swap_remove(at)),
+        (None, 1) => names.pop(),
+        (None, _) => None,
+    })
+}
+
+/// Returns the fetch of the ledger, with more options.
+fn fetch(repo: &Repo, options: &str) -> Result<String, Error> {
+    let remote = remote(repo)?.unwrap_or_else(|| "origin".to_owned());
+    Ok(format!(
+        "git fetch {options}--no-tags {remote} '+refs/operator/*:refs/operator-remotes/{remote}/*'"
+    ))
+}
+
+/// Tells what this clone was not given from what is broken.
+fn not_given(repo: &Repo, error: git::Error) -> Error {
+    let Ok(Some(remote)) = remote(repo) else {
+        return error.into();
+    };
+    match error {
+        git::Error::MissingObject { id } => Error::NotGiven {
+            what: id.to_hex(),
+            remedy: format!("git fetch --no-tags --depth=1 {remote} {id}"),
+        },
+        git::Error::Revision { spec, .. } if repo.is_shallow() => Error::NotGiven {
+            what: spec,
+            remedy: format!("git fetch --unshallow {remote}"),
+        },
+        error => error.into(),
     }
 }
 

@@ -6,7 +6,7 @@ use super::{
     sign::Signer,
 };
 use crate::{
-    gate::{self, Closing, Gate, Kept, Purpose, Secrets},
+    gate::{self, Gate, Kept, Purpose, Recorded, Secrets},
     git::{Repo, Stamped},
     model::{
         Attempt, AttemptResult, Body, Draft, Evidence, Outcome, Record, RecordId, Run, Verdict,
@@ -36,7 +36,7 @@ pub struct Conducted {
     pub record: Record,
     pub report: Report,
     /// What it did to its task; `None` for an attempt that gave no verdict.
-    pub closing: Option<Closing>,
+    pub recorded: Option<Recorded>,
     /// Why it is not signed, though it should be.
     pub unsigned: Option<String>,
 }
@@ -80,7 +80,7 @@ pub fn conduct(
         open.end(&stamped, &report, Ending::Silent)?;
         return Err(error.into());
     }
-    let (record, closing) = match report.conclusion {
+    let (record, recorded) = match report.conclusion {
         Conclusion::Attempt(_) => (open.end(&stamped, &report, Ending::Told)?, None),
         Conclusion::Verdict(outcome) => {
             let mut verdict = verdict(&stamped, &report, outcome);
@@ -91,17 +91,17 @@ pub fn conduct(
                 blobs: blobs.collect(),
             };
             let recorded = gate::record_run(gate, &purpose, verdict, kept)?;
-            (recorded.record, Some(recorded.closing))
+            (recorded.record.clone(), Some(recorded))
         }
     };
-    let unsigned = match (signer, closing) {
+    let unsigned = match (signer, &recorded) {
         (Some(signer), Some(_)) => append_signature(gate, &signer, &record).err(),
         _ => None,
     };
     Ok(Conducted {
         record,
         report,
-        closing,
+        recorded,
         unsigned: unsigned.map(|error| error.to_string()),
     })
 }
@@ -154,7 +154,7 @@ fn adopt_tracked(gate: &Gate<'_>) -> Result<(), Error> {
     if !matches!(live, Ok(None)) {
         return Ok(());
     }
-    let mut tx = gate.store.begin(Wait::Command, *gate.clock)?;
+    let mut tx = gate.store.begin_apart(Wait::Command, *gate.clock)?;
     let refused = tx.adopt_tracked()?;
     match refused.into_iter().next() {
         Some(reason) => Err(Error::Fetched(reason)),

@@ -37,6 +37,8 @@ pub enum Error {
     View(git::files::FileError),
     #[error("cannot go on from the ledger that was fetched: {0}")]
     Fetched(String),
+    #[error("cannot judge '{what}': this clone was not given it")]
+    NotGiven { what: String, remedy: String },
     #[error("cannot relink '{0}': it is no range of commits")]
     Relink(String),
     #[error(transparent)]
@@ -66,7 +68,7 @@ impl Explain for Error {
             | Self::View(_)
             | Self::Temporary { .. } => Fault::Fatal,
             Self::Relink(_) => Fault::Refused,
-            Self::Requirements { .. } => Fault::Undecided,
+            Self::Requirements { .. } | Self::NotGiven { .. } => Fault::Undecided,
             Self::Store(error) => error.fault(),
             Self::Gate(error) => error.fault(),
             // What this clone was not given cannot be judged.
@@ -79,6 +81,7 @@ impl Explain for Error {
         match self {
             Self::Secret(_) => Some(ALLOW.to_owned()),
             Self::Git(error) => error.hint(),
+            Self::NotGiven { remedy, .. } => Some(remedy.clone()),
             Self::NoWorktree
             | Self::Outside(_)
             | Self::NoDirectory(_)

@@ -9,7 +9,7 @@ mod together;
 
 use std::{
     cell::OnceCell,
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
 };
 
 use super::{
@@ -76,11 +76,12 @@ pub fn judge(store: &Store, ledger: &Ledger, request: &Request<'_>) -> Result<Re
     judge.authenticate(&mut candidates)?;
     judge.accept(&mut candidates);
     judge.ledger_findings(&candidates)?;
-    let requirements = judge.requirements(&candidates);
+    let around = super::context::findings(&source, request)?;
+    let requirements = judge.requirements(&candidates, &guards(&around));
     judge.output_findings(store, &candidates, &requirements)?;
     judge.undecided(&candidates, &requirements);
     let mut findings = judge.findings;
-    findings.extend(super::context::findings(&source, request)?);
+    findings.extend(around);
     settle(&mut findings, &requirements);
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     Ok(Report {
@@ -93,6 +94,12 @@ pub fn judge(store: &Store, ledger: &Ledger, request: &Request<'_>) -> Result<Re
         records: candidates.iter().map(|one| one.judged(request)).collect(),
         findings,
     })
+}
+
+/// Returns the criteria that settle a change which is guarded.
+fn guards(findings: &[Finding]) -> BTreeSet<String> {
+    let criteria = findings.iter().filter_map(|one| one.criterion.clone());
+    criteria.collect()
 }
 
 /// What a criterion settles once it is met is worth a look and no more, in every form of report.

@@ -25,7 +25,7 @@ mod spool;
 pub mod state;
 mod tie;
 
-pub use ask::{Ask, Event, FETCH, verify};
+pub use ask::{Ask, Event, verify};
 pub use binding::Binding;
 pub use child::Screen;
 pub use conduct::{Conducted, NewRun, append_signature, concluded, conduct, of_stamp};

@@ -115,6 +115,60 @@ fn two_clones_end_on_one_tip_with_every_record() {
     assert_eq!(exchange(&one).pushed, Pushed::Nothing);
 }
 
+const TRACK: &str = "+refs/operator/*:refs/operator-remotes/origin/*";
+
+#[test]
+fn what_a_clone_writes_comes_after_what_it_fetched() {
+    let (hub, one) = hub();
+    note(&one, "a");
+    exchange(&one);
+    let two = clone(&hub, "two");
+    two.git(["fetch", "-q", "--no-tags", "origin", TRACK]);
+    note(&two, "b");
+    assert_eq!(whats(&two), set(&["a", "b"]));
+    let theirs = tip(&one);
+    two.git([
+        "merge-base",
+        "--is-ancestor",
+        &theirs,
+        "refs/operator/ledger",
+    ]);
+    assert!(store(&two).take_warnings().is_empty());
+    assert_eq!(exchange(&two).received, 0);
+    assert_eq!(tip(&two), tip(&hub));
+}
+
+#[test]
+fn what_a_clone_fetched_and_cannot_take_over_is_named() {
+    let (hub, one) = hub();
+    note(&one, "a");
+    exchange(&one);
+    let parent = "refs/operator/ledger";
+    let bad = one.git(["commit-tree", "HEAD^{tree}", "-p", parent, "-m", "x"]);
+    one.git([
+        "push",
+        "-q",
+        "origin",
+        &format!("{bad}:refs/operator/ledger"),
+    ]);
+    let two = clone(&hub, "two");
+    two.git(["fetch", "-q", "--no-tags", "origin", TRACK]);
+    let store = store(&two);
+    let tx = store.begin(Wait::Command, clock(&two)).unwrap();
+    drop(tx);
+    assert_eq!(whats(&two), set(&["a"]));
+    let warnings: Vec<String> = store
+        .take_warnings()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let expected = format!(
+        "a part of the ledger that was fetched is left out: commit {}: its tree is not empty",
+        &bad[..12]
+    );
+    assert_eq!(warnings, [expected]);
+}
+
 #[test]
 fn twenty_clones_at_once_all_succeed() {
     let (hub, first) = hub();

@@ -15,8 +15,12 @@ use crate::{
 };
 
 impl<'a> Judge<'a> {
-    /// Returns the criteria that must be met, with what is known of each.
-    pub(super) fn requirements(&mut self, candidates: &[Candidate<'a>]) -> Vec<Requirement> {
+    /// Returns the criteria that must be met, those of `guards` among them, with what is known of each.
+    pub(super) fn requirements(
+        &mut self,
+        candidates: &[Candidate<'a>],
+        guards: &BTreeSet<String>,
+    ) -> Vec<Requirement> {
         let mut names: Vec<String> = match self.request.requirements {
             Some(file) => {
                 let name = self.request.policy.name.as_deref().unwrap_or_default();
@@ -29,6 +33,9 @@ impl<'a> Judge<'a> {
         };
         let only = self.request.only;
         names.retain(|name| only.is_empty() || only.contains(name));
+        let unasked = guards.iter().filter(|guard| !names.contains(guard));
+        let unasked: Vec<String> = unasked.cloned().collect();
+        names.extend(unasked);
         if names.is_empty() {
             self.findings.push(self.nothing(candidates));
         }

@@ -139,3 +139,76 @@ fn a_row_of_before_has_its_stamp_and_is_less_than_a_required_run() {
     assert_eq!(report["records"][0]["axes"]["binding"], "dirty-unmatched");
     assert_eq!(report["exit"], 1);
 }
+
+#[test]
+fn a_view_that_is_a_link_is_a_finding_and_no_error() {
+    let scene = Scene::new();
+    scene.run();
+    let view = scene.path().join(".operator/VERDICTS.md");
+    scene.write(".operator/DECISIONS.md", "");
+    std::os::unix::fs::symlink("../other", &view).unwrap();
+    let report = scene.report(&[]);
+    assert_eq!(report["exit"], 1, "{report:#}");
+    let finding = &report["findings"][0];
+    assert_eq!(finding["state"], "outside-subject");
+    assert_eq!(finding["path"], ".operator/VERDICTS.md");
+}
+
+#[test]
+fn a_hint_stays_on_its_line_whatever_a_record_says() {
+    let scene = Scene::new();
+    let words = ["verdict", "T", "q\n::error::pwned", "bad", "FAIL"];
+    assert_eq!(
+        scene
+            .operator([&words[..], &["--owner", "S1"]].concat())
+            .run()
+            .code,
+        0
+    );
+    let output = scene.verify_command(&["--format=github"]).run();
+    for line in output.stdout.lines().chain(output.stderr.lines()) {
+        assert!(!line.starts_with("::error::pwned"), "{output:?}");
+    }
+    assert!(
+        output.stderr.contains(r"$'q\n::error::pwned'"),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn a_run_says_what_a_verdict_would_say() {
+    let scene = Scene::new();
+    let run = |words: &[&str]| {
+        let args = [words, &["--", "true"]].concat();
+        let output = scene.operator(args).run();
+        assert_eq!(output.code, 0, "{output:?}");
+        output.stderr
+    };
+    let text = run(&["run", "new", "c", "--owner", "S1"]);
+    assert!(
+        text.contains("warning: 'new' was never opened; the GATE-EXCEPTION ["),
+        "{text}"
+    );
+    assert_eq!(scene.operator(["task", "o", "--owner", "S2"]).run().code, 0);
+    let text = run(&["run", "o", "c", "--owner", ""]);
+    let expected = "warning: 'o' is owned by session 'S2'; no session was named here";
+    assert!(text.contains(expected), "{text}");
+    let text = run(&["run", "o", "c", "--owner", "S2"]);
+    assert!(text.contains("warning: 'o' is not open any more"), "{text}");
+}
+
+#[test]
+fn evidence_that_was_redacted_is_told_as_such() {
+    let scene = Scene::new();
+    let long = "line of evidence\n".repeat(2_000);
+    let say = ["verdict", "T", "tests", "PASS", "--owner", "S1"];
+    assert_eq!(scene.operator(say).stdin(long).run().code, 0);
+    let id = scene.verdict().id.to_string();
+    let redact = ["redact", &id, "--why", "private", "--owner", "S1"];
+    assert_eq!(scene.operator(redact).run().code, 0);
+    let by = scene.records().last().unwrap().id.short().to_string();
+    let output = scene.operator(["log", "--evidence", "-n5"]).run();
+    assert_eq!(output.code, 1, "{output:?}");
+    let expected = format!("it was redacted by {by}\n");
+    assert!(output.stderr.ends_with(&expected), "{output:?}");
+}

@@ -334,6 +334,139 @@ fn the_job_of_a_push_to_the_landing_branch_judges_it_by_what_was_there_before() 
     assert_eq!((absent.code, absent.stdout.as_str()), (4, ""), "{absent:?}");
 }
 
+/// A clone that has the branch `topic` alone, with the ledger.
+fn alone(scene: &Scene, name: &str, options: &[&str]) -> Scene {
+    let url = format!("file://{}", scene.path().display());
+    let target = scene.dir().join(name);
+    let words = ["clone", "-q", "--single-branch", "-b", "topic"];
+    let places = [url.as_str(), target.to_str().unwrap()];
+    scene.git([&words[..], options, &places].concat());
+    let clone = scene.at(&target);
+    let ledger = "+refs/operator/*:refs/operator-remotes/origin/*";
+    clone.git(["fetch", "-q", "--no-tags", "origin", ledger]);
+    clone
+}
+
+/// What `verify` says of the base it judges by: its exit code, and what to run.
+fn of_the_base(clone: &Scene, args: &[&str]) -> (i32, Option<String>) {
+    let report = clone.report(args);
+    let findings = report["findings"].as_array().unwrap();
+    let unproven = findings
+        .iter()
+        .find(|one| one["state"] == "policy-unproven");
+    let code = i32::try_from(report["exit"].as_i64().unwrap()).unwrap();
+    let remedy = |one: &serde_json::Value| one["remedy"].as_str().unwrap_or_default().to_owned();
+    (code, unproven.map(remedy))
+}
+
+#[test]
+fn requirements_of_the_commit_itself_prove_nothing_where_its_base_is_not_here() {
+    let scene = Scene::new();
+    scene.require("{arg: [test, -e, src/lib]}");
+    let base = scene.head();
+    scene.branch("topic");
+    scene.require("{min-class: asserted}");
+    let weak = ["verdict", "T", "tests", "fine", "PASS", "--owner", "S1"];
+    assert_eq!(scene.operator(weak).run().code, 0);
+    // With the base: its requirements are not met.
+    assert_eq!(of_the_base(&scene, &[]), (1, None));
+    scene.checkout("main");
+    for (name, options) in [("shallow", &["--depth=1"][..]), ("whole", &[])] {
+        let clone = alone(&scene, name, options);
+        let (code, remedy) = of_the_base(&clone, &[]);
+        assert_eq!(code, 4, "{name}");
+        // What it says helps.
+        let status = std::process::Command::new("sh")
+            .args(["-c", &remedy.unwrap()])
+            .current_dir(clone.path())
+            .env_clear()
+            .envs(clone.env())
+            .status();
+        assert!(status.unwrap().success(), "{name}");
+        assert_eq!(of_the_base(&clone, &[]), (1, None), "{name}");
+    }
+    let clone = alone(&scene, "given", &[]);
+    assert_eq!(of_the_base(&clone, &["--policy-from", &base]), (1, None));
+    // A detached HEAD is no proof, either.
+    let clone = alone(&scene, "detached", &[]);
+    clone.git(["checkout", "-q", "--detach"]);
+    let (code, remedy) = of_the_base(&clone, &[]);
+    assert_eq!((code, remedy.is_some()), (5, true));
+    // Nor are requirements that were taken away.
+    scene.checkout("topic");
+    scene.git(["rm", "-q", ".operator/requirements.yaml"]);
+    scene.commit_all("none");
+    scene.checkout("main");
+    let clone = alone(&scene, "none", &[]);
+    assert_eq!(of_the_base(&clone, &[]).0, 4);
+}
+
+#[test]
+fn a_branch_is_judged_by_where_it_lands_though_another_is_checked_out() {
+    let scene = Scene::new();
+    scene.require("{arg: [test, -e, src/lib]}");
+    scene.branch("topic");
+    scene.require("{min-class: asserted}");
+    let weak = ["verdict", "T", "tests", "fine", "PASS", "--owner", "S1"];
+    assert_eq!(scene.operator(weak).run().code, 0);
+    scene.checkout("main");
+    assert_eq!(of_the_base(&scene, &["topic"]), (1, None));
+}
+
+#[test]
+fn a_project_without_rules_or_remotes_needs_no_base() {
+    let scene = Scene::new();
+    scene.git(["branch", "-q", "-m", "trunk"]);
+    scene.require("{min-class: asserted}");
+    scene.run();
+    assert_eq!(of_the_base(&scene, &[]), (0, None));
+    let scene = Scene::new();
+    scene.branch("topic");
+    scene.run();
+    scene.checkout("main");
+    let clone = alone(&scene, "clone", &[]);
+    assert_eq!(of_the_base(&clone, &[]), (0, None));
+}
+
+#[test]
+fn what_a_job_was_not_given_is_named_with_the_fetch_that_brings_it() {
+    let scene = Scene::new();
+    scene.git(["config", "uploadpack.allowAnySHA1InWant", "true"]);
+    scene.require("{arg: [test, -e, src/lib]}");
+    let base = scene.head();
+    scene.branch("topic");
+    scene.edit("src/lib", "feature");
+    let run = ["run", "T", "tests", "--owner", "S1"];
+    assert_eq!(scene.operator(run).run().code, 0);
+    scene.checkout("main");
+    let clone = alone(&scene, "clone", &["--depth=1"]);
+    clone.git(["remote", "rename", "origin", "up"]);
+    let said = |args: &[&str]| {
+        let output = clone.verify_command(args).run();
+        (output.code, output.stderr)
+    };
+    for args in [&["--policy-from", &base][..], &[&format!("{base}..HEAD")]] {
+        let (code, text) = said(args);
+        assert_eq!(code, 4, "{text}");
+        let expected = format!(
+            "error: cannot judge '{base}': this clone was not given it\n\
+             hint: git fetch --no-tags --depth=1 up {base}\n"
+        );
+        assert_eq!(text, expected);
+    }
+    assert_eq!(
+        said(&["HEAD~1..HEAD"]),
+        (
+            4,
+            "error: cannot judge 'HEAD~1': this clone was not given it\n\
+             hint: git fetch --unshallow up\n"
+                .to_owned()
+        )
+    );
+    clone.git(["fetch", "-q", "--no-tags", "--depth=1", "up", &base]);
+    assert_eq!(said(&["--policy-from", &base]).0, 0);
+}
+
 /// The last step of the job that `start --ci gitlab` writes.
 fn gitlab_script() -> String {
     let template = include_str!("../../../templates/ci-gitlab.yml");

@@ -378,3 +378,48 @@ fn many_stale_paths_are_few_annotations_and_a_whole_summary() {
         60
     );
 }
+
+#[test]
+fn a_guard_is_settled_by_a_criterion_that_nothing_else_asks_for() {
+    let scene = Scene::new();
+    scene.write(
+        ".operator/requirements.yaml",
+        "version: 1\nrequire: {all: {ref: ['refs/heads/*'], criterion: [tests]}}\n\
+         criterion: {tests: {}, review: {min-class: asserted}}\n\
+         guard: [{path: ['tests/**'], criterion: review}]\n",
+    );
+    scene.commit_all("guard");
+    scene.branch("topic");
+    scene.write("tests/t", "1\n");
+    scene.commit_all("test");
+    scene.run();
+    let report = scene.report(&["main..topic"]);
+    assert_eq!(report["exit"], 1, "{report:#}");
+    let states = |report: &serde_json::Value| -> Vec<(String, String)> {
+        let word = |one: &serde_json::Value, name: &str| one[name].as_str().unwrap().to_owned();
+        let all = report["requirements"].as_array().unwrap().iter();
+        all.map(|one| (word(one, "criterion"), word(one, "state")))
+            .collect()
+    };
+    let pair = |one: &str, other: &str| (one.to_owned(), other.to_owned());
+    let fresh = pair("tests", "fresh");
+    assert_eq!(states(&report), [fresh.clone(), pair("review", "missing")]);
+    let review = [
+        "verdict",
+        "R",
+        "review",
+        "looked at it",
+        "PASS",
+        "--owner",
+        "S1",
+    ];
+    assert_eq!(scene.operator(review).run().code, 0);
+    let report = scene.report(&["main..topic"]);
+    assert_eq!(report["exit"], 0, "{report:#}");
+    assert_eq!(states(&report), [fresh, pair("review", "fresh")]);
+    // Also where only another criterion is asked for.
+    assert_eq!(
+        scene.report(&["main..topic", "--criterion", "tests"])["exit"],
+        0
+    );
+}

@@ -350,3 +350,46 @@ fn an_envelope_holds_the_line_and_a_dirty_statement_names_no_commit() {
     signed_run(&scene);
     assert_eq!(statement(&scene)["subject"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn an_asserted_verdict_is_signed_like_any_other() {
+    let scene = Scene::new();
+    let ann = key(&scene, "ann");
+    scene.write(
+        ".operator/requirements.yaml",
+        "version: 1\nrequire: {all: {ref: ['refs/heads/*'], criterion: [tests]}}\n\
+         criterion: {tests: {min-class: asserted}}\nsign: {required: true}\n",
+    );
+    let line = format!("ann@example.org namespaces=\"verdict@git-operator\" {ann}\n");
+    scene.write(".operator/allowed_signers", line);
+    scene.commit_all("signers");
+    sign_with(&scene, "ann");
+    let say = |options: &[&str]| {
+        let words = ["verdict", "T", "tests", "seen", "PASS", "--owner", "S1"];
+        scene.operator([&words[..], options].concat()).run()
+    };
+    assert_eq!(say(&[]).code, 0);
+    assert_eq!(scene.verify(), found("unsigned exact", &[], 1));
+    assert_eq!(say(&["--sign"]).code, 0);
+    assert_eq!(scene.verify(), found("fresh exact", &[], 0));
+    scene.git(["config", "operator.sign", "true"]);
+    let signatures = || {
+        let records = scene.records();
+        let is = |record: &&Record| matches!(record.body, Body::Signature(_));
+        records.iter().filter(is).count()
+    };
+    assert_eq!(say(&[]).code, 0);
+    assert_eq!(signatures(), 2);
+    assert_eq!(say(&["--no-sign"]).code, 0);
+    assert_eq!(signatures(), 2);
+    // What is recorded stands, and why it is not signed is said.
+    fs::remove_file(scene.home().join("ann")).unwrap();
+    let unsigned = say(&[]);
+    assert_eq!(unsigned.code, 0);
+    assert!(
+        unsigned
+            .stderr
+            .contains("warning: cannot sign the record: "),
+        "{unsigned:?}"
+    );
+}
