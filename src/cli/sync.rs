@@ -1,7 +1,7 @@
 use crate::{
     store::{Limits, Store},
     sync::{self, Pushed, Report, Request},
-    ui::{Context, Exit, Failure, one_line},
+    ui::{Context, Exit, Failure, Talk, one_line},
     view::notes::{self, Projection},
 };
 
@@ -104,6 +104,9 @@ fn print(args: &Args, context: &Context, report: &Report) -> Result<(), Failure>
                 "lost": lost, "refused": report.refused,
             }),
         );
+    }
+    if context.ui.talk() == Talk::Quiet {
+        return Ok(());
     }
     let sent = match &report.pushed {
         Pushed::New(refs) => {

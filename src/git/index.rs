@@ -1,8 +1,8 @@
 //! What the index says of a file beyond its content.
 
-use std::os::unix::ffi::OsStrExt;
+use std::{os::unix::ffi::OsStrExt, path::PathBuf};
 
-use gix::index::entry::Flags;
+use gix::{bstr::ByteSlice as _, index::entry::Flags};
 
 use super::{Error, Repo, Until};
 use crate::model::RepoPath;
@@ -59,13 +59,18 @@ impl Repo {
     }
 
     /// Says whether a file's bytes differ from the blob it stands for, as end-of-line conversion and
-    /// filters make them; sizes are compared, and only where attributes or settings ask for either.
+    /// filters make them; sizes are compared, and only where attributes or settings ask for either. A
+    /// file that a configured filter is asked for differs whatever its size.
     pub fn has_filtered(&self, until: Until) -> Result<bool, Error> {
         let Some(index) = self.index()? else {
             return Ok(false);
         };
-        if !self.converts(&index)? {
+        let attributes = self.attributes(&index)?;
+        if !self.converts(&attributes)? {
             return Ok(false);
+        }
+        if self.is_filtered(&attributes)? {
+            return Ok(true);
         }
         for (count, entry) in index.entries().iter().enumerate() {
             if count % 256 == 0 && until.is_over() {
@@ -84,24 +89,60 @@ impl Repo {
         Ok(false)
     }
 
-    fn converts(&self, index: &gix::index::File) -> Result<bool, Error> {
+    fn converts(&self, attributes: &[Vec<u8>]) -> Result<bool, Error> {
+        let auto = self.config()?.text("core.autocrlf");
+        let words: [&[u8]; 6] = [b"text", b"eol", b"crlf", b"filter", b"ident", b"encoding"];
+        let asks = |text: &Vec<u8>| words.iter().any(|word| text.find(word).is_some());
+        Ok(
+            auto.is_some_and(|value| !value.eq_ignore_ascii_case("false"))
+                || attributes.iter().any(asks),
+        )
+    }
+
+    /// Says whether a file in the index has a filter that runs a program here.
+    fn is_filtered(&self, attributes: &[Vec<u8>]) -> Result<bool, Error> {
         let config = self.config()?;
-        let asks = |text: &[u8]| {
-            let text = String::from_utf8_lossy(text);
-            ["text", "eol", "crlf", "filter", "ident", "encoding"]
-                .iter()
-                .any(|word| text.contains(word))
+        let runs = |name: &String| {
+            let key = |what: &str| config.text(&format!("filter.{name}.{what}"));
+            key("clean").or(key("process")).is_some()
         };
-        let auto = config.text("core.autocrlf");
-        if auto.is_some_and(|value| !value.eq_ignore_ascii_case("false")) {
-            return Ok(true);
+        let named = |name: &String| {
+            let asked = format!("filter={name}");
+            attributes.iter().any(|text| text.find(&asked).is_some())
+        };
+        let names = config.subsections("filter");
+        let filters: Vec<String> = names.into_iter().filter(named).filter(runs).collect();
+        if filters.is_empty() {
+            return Ok(false);
         }
-        let named = config.text("core.attributesFile");
-        let files = [
-            Some(self.common_dir().join("info/attributes")),
-            named.map(std::path::PathBuf::from),
-        ];
-        let mut files: Vec<_> = files.into_iter().flatten().collect();
+        let paths = filters
+            .iter()
+            .map(|name| format!(":(top,attr:filter={name})"));
+        let found = self
+            .git(["ls-files", "-z", "--"])
+            .args(paths)
+            .read_only()
+            .output()?;
+        Ok(!found.is_empty())
+    }
+
+    /// Returns what the files say that give attributes to paths (gitattributes(5)), those of the
+    /// working tree as they lie there.
+    fn attributes(&self, index: &gix::index::File) -> Result<Vec<Vec<u8>>, Error> {
+        let env = self.env();
+        let named = self.config()?.text("core.attributesFile");
+        let users = match (named, env.path("XDG_CONFIG_HOME"), env.home()) {
+            (Some(named), _, home) => Some(match (named.strip_prefix("~/"), home) {
+                (Some(rest), Some(home)) => home.join(rest),
+                _ => PathBuf::from(named),
+            }),
+            (None, Some(dir), _) => Some(dir.join("git/attributes")),
+            (None, None, home) => home.map(|home| home.join(".config/git/attributes")),
+        };
+        let systems = PathBuf::from("/etc/gitattributes");
+        let mut files = vec![self.common_dir().join("info/attributes")];
+        files.extend(users);
+        files.extend((!env.flag("GIT_ATTR_NOSYSTEM")).then_some(systems));
         if let Some(top) = self.top() {
             files.push(top.join(".gitattributes"));
             let paths = index.entries().iter().map(|entry| entry.path(index));
@@ -110,8 +151,9 @@ impl Repo {
             });
             files.extend(nested.map(|path| top.join(std::ffi::OsStr::from_bytes(path))));
         }
-        Ok(files
+        let texts = files
             .into_iter()
-            .any(|file| std::fs::read(file).is_ok_and(|text| asks(&text))))
+            .filter_map(|file| std::fs::read(file).ok());
+        Ok(texts.collect())
     }
 }

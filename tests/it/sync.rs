@@ -232,6 +232,23 @@ fn a_remote_that_went_back_takes_nothing_and_is_named() {
 }
 
 #[test]
+fn a_remote_that_is_pushed_to_elsewhere_does_not_seem_to_go_back() {
+    let (hub, one) = hub();
+    let push = one.dir().join("push.git");
+    one.git(["init", "-q", "--bare", push.to_str().unwrap()]);
+    one.git(["config", "remote.origin.pushurl", push.to_str().unwrap()]);
+    for what in ["a", "b"] {
+        note(&one, what);
+        let report = exchange(&one);
+        assert_eq!(report.lost, Vec::new());
+        assert_ne!(report.pushed, Pushed::Nothing);
+    }
+    assert_eq!(tip(&one.at(&push)), tip(&one));
+    let is_there = hub.try_git(["rev-parse", "-q", "--verify", "refs/operator/ledger"]);
+    assert!(!is_there.status.success());
+}
+
+#[test]
 fn the_users_refspecs_and_config_stay_as_they_are() {
     let (_hub, one) = hub();
     let before = one.read(".git/config");

@@ -393,6 +393,37 @@ fn what_only_this_clone_excludes_is_a_taint() {
 }
 
 #[test]
+fn a_filter_that_keeps_the_size_is_a_taint() {
+    let repo = Repo::new();
+    repo.write("secret.txt", "abc\n");
+    repo.write("plain", "abc\n");
+    repo.write(".gitattributes", "*.txt filter=up\n*.none filter=up\n");
+    repo.git(["add", "-A"]);
+    repo.commit_staged("plain");
+    // Attributes alone run nothing.
+    assert_eq!(stamped(&repo).taints, Vec::<String>::new());
+    repo.git(["config", "filter.up.clean", "tr a-z A-Z"]);
+    repo.git(["config", "filter.up.smudge", "tr A-Z a-z"]);
+    assert_eq!(stamped(&repo).taints, ["filters"]);
+    repo.git(["rm", "-q", "--cached", "secret.txt"]);
+    repo.commit_staged("no file of the filter's");
+    std::fs::remove_file(repo.path().join("secret.txt")).unwrap();
+    assert_eq!(stamped(&repo).taints, Vec::<String>::new());
+    // Nor does it matter who asks for the filter.
+    fs::create_dir_all(repo.home().join(".config/git")).unwrap();
+    fs::write(
+        repo.home().join(".config/git/attributes"),
+        "plain filter=up\n",
+    )
+    .unwrap();
+    assert_eq!(stamped(&repo).taints, ["filters"]);
+    fs::remove_file(repo.home().join(".config/git/attributes")).unwrap();
+    fs::write(repo.home().join("mine"), "plain filter=up\n").unwrap();
+    repo.git(["config", "core.attributesFile", "~/mine"]);
+    assert_eq!(stamped(&repo).taints, ["filters"]);
+}
+
+#[test]
 fn crlf_files_are_clean_and_tainted() {
     let repo = Repo::new();
     repo.write(".gitattributes", "* text=auto\n");
