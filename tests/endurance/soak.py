@@ -59,8 +59,9 @@ class Site:
 
 
 class Gate:
-    """Keeps git's own commits of one repository out of a `git gc --prune=now`, which takes the objects
-    that another git has written and not named yet (git-gc(1)). The program under test gets no such help."""
+    """Keeps git's own commits of one repository out of a `git gc --prune=now` and a `git repack -a -d`, which
+    take the objects that another git has written, or found in a pack, and not named yet (git-gc(1),
+    git-repack(1)). The program under test gets no such help."""
 
     def __init__(self):
         self.changed = threading.Condition()
@@ -229,11 +230,11 @@ def upkeep(site, tally, seed):
             tally.take("sync", site.operator("sync", "origin", "--evidence"))
         elif act == "gc":
             tally.take("gc", site.operator("gc"))
-        elif act == "git gc":
-            with site.gate.pruned():
-                site.git("gc", "-q", "--prune=now")
+        elif act == "pack-refs":
+            site.git("pack-refs", "--all")
         else:
-            site.git(*{"pack-refs": ["pack-refs", "--all"], "repack": ["repack", "-adq"]}[act])
+            with site.gate.pruned():
+                site.git(*{"git gc": ["gc", "-q", "--prune=now"], "repack": ["repack", "-adq"]}[act])
         time.sleep(dice.uniform(0, 1))
 
     return step
