@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -20,6 +21,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -98,7 +100,7 @@ class Tally:
 
     def __init__(self):
         self.lock = threading.Lock()
-        self.acknowledged, self.failures = set(), []
+        self.acknowledged, self.failures, self.reasons = set(), [], Counter()
         self.commands = self.killed = self.refused = 0
 
     def take(self, what, answer, fine=(0, 2)):
@@ -111,9 +113,20 @@ class Tally:
                 self.killed += 1
             elif code == 1:
                 self.refused += 1
+                self.reasons[reason(err)] += 1
             elif code not in fine or "panic" in err:
                 self.failures.append(f"{what}: exit {code}: {err.strip()[:300]}")
         return code
+
+
+def reason(err):
+    """Returns why a command was refused, names and numbers aside."""
+    last = (err.strip().splitlines() or [""])[-1]
+    try:
+        last = json.loads(last)["message"]
+    except (ValueError, KeyError, TypeError):
+        pass
+    return re.sub(r"'[^']*'|[0-9]+", "…", last)[:100]
 
 
 def ids(line):
@@ -316,6 +329,8 @@ def main():
     faults = tally.failures + settle(sites, second)
     print(f"{args.sessions} sessions, {len(places)} working trees, {args.minutes} minutes, seed {args.seed}")
     print(f"commands {tally.commands}, killed {tally.killed}, refused {tally.refused}, failed {len(tally.failures)}")
+    for why, count in tally.reasons.most_common(5):
+        print(f"  refused {count} times: {why}")
     for fault in faults[:50]:
         print(f"  {fault}")
     tops = [str(site.top) for site in places]
