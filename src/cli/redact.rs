@@ -6,7 +6,7 @@ use crate::{
     gate,
     model::{Digest, Prefix, Record, Text},
     store::REMOTES,
-    ui::{Context, Exit, Failure},
+    ui::{Context, Exit, Failure, one_line},
 };
 
 /// Take long evidence out of the ledger
@@ -23,6 +23,10 @@ pub struct Args {
     #[arg(long, default_value = "redacted", allow_hyphen_values = true)]
     why: String,
 
+    /// Say what would be taken out, and leave it
+    #[arg(long)]
+    dry_run: bool,
+
     #[command(flatten)]
     owner: OwnerArg,
 
@@ -38,6 +42,9 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         Ok(digest) => digest,
         Err(_) => of_record(&args.id, &desk)?,
     };
+    if args.dry_run {
+        return foretell(&digest, &desk, context);
+    }
     let was_here = desk.store.evidence(&digest)?.is_some();
     let done = gate::redact(&desk.gate(), digest, &why, desk.owner.as_ref())?;
     for record in &done.records {
@@ -50,6 +57,31 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
             .warn(format!("recorded, and not taken out here yet: {reason}"));
     }
     caution(was_here, &desk, context)?;
+    Ok(Exit::Done)
+}
+
+/// Says what a redaction would take out.
+fn foretell(digest: &Digest, desk: &Desk<'_>, context: &Context) -> Result<Exit, Failure> {
+    let name = &digest.to_hex()[..12];
+    match desk.store.evidence(digest)? {
+        Some(bytes) => context.ui.line(format!(
+            "would take out {name}, {} bytes, of these records:",
+            bytes.len()
+        ))?,
+        None => context.ui.line(format!(
+            "would take out {name}, which this clone does not hold, of these records:"
+        ))?,
+    }
+    let ledger = desk.store.load()?;
+    for record in ledger.iter() {
+        let stored = record::evidence(record).and_then(|evidence| evidence.stored());
+        if stored.is_some_and(|stored| stored.digest == *digest) {
+            let task = record.task.as_deref().unwrap_or_default();
+            let criterion = record.criterion.as_deref().unwrap_or_default();
+            let text = format!("{} {task}: {criterion}", record.id.short());
+            context.ui.line(one_line(&text))?;
+        }
+    }
     Ok(Exit::Done)
 }
 

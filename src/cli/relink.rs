@@ -13,11 +13,19 @@ use crate::{
 pub struct Args {
     /// Commits to look among, as FROM..TO
     range: String,
+
+    /// Print the pairs and record nothing
+    #[arg(long)]
+    dry_run: bool,
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let desk = Desk::open(context, None)?;
-    let (links, record) = verify::relink(&desk.gate(), context.repo()?, &args.range)?;
+    let repo = context.repo()?;
+    let (links, record) = match args.dry_run {
+        true => (verify::links(desk.store, repo, &args.range)?, None),
+        false => verify::relink(&desk.gate(), repo, &args.range)?,
+    };
     for link in &links {
         let how = match link.same {
             true => "same source",
@@ -31,6 +39,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     }
     match record {
         Some(record) => context.ui.note(format!("recorded {}", record.id.short())),
+        None if args.dry_run && !links.is_empty() => context.ui.note("nothing was recorded"),
         None => context.ui.note("nothing to relink"),
     }
     Ok(Exit::Done)

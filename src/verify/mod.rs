@@ -32,7 +32,7 @@ pub use conduct::{Conducted, NewRun, append_signature, concluded, conduct, of_st
 pub use error::Error;
 pub use grade::Grade;
 pub use rank::Rank;
-pub use relink::{Link, relink};
+pub use relink::{Link, links, relink};
 pub use report::{Finding, Report};
 pub use rerun::{Again, Which, rerun};
 pub use spool::Captured;

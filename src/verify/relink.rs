@@ -7,7 +7,7 @@ use crate::{
     gate::Gate,
     git::{Range, Repo},
     model::{Body, Draft, Oid, Record, Rewrite, RewritePair, Verdict},
-    store::Wait,
+    store::{Store, Wait},
 };
 
 /// How many pairs one record names.
@@ -23,22 +23,28 @@ pub struct Link {
 }
 
 /// Finds, for each stamped commit that the end of the range does not reach, the commit of the range
-/// with its subject, or else with its patch, and records the pairs.
-pub fn relink(
-    gate: &Gate<'_>,
-    repo: &Repo,
-    spec: &str,
-) -> Result<(Vec<Link>, Option<Record>), Error> {
+/// with its subject, or else with its patch; pairs that are recorded are left out.
+pub fn links(store: &Store, repo: &Repo, spec: &str) -> Result<Vec<Link>, Error> {
     let (from, to) = match repo.rev_range(spec)? {
         Range::Between { from, to } => (from, to),
         Range::Symmetric { left, right } => (left, right),
         Range::One(_) => return Err(Error::Relink(spec.to_owned())),
     };
     let range = repo.ancestors(&[to], &[from])?;
-    let ledger = gate.store.load()?;
+    let ledger = store.load()?;
     let known: BTreeSet<(Oid, Oid)> = ledger.iter().flat_map(pairs_of).collect();
     let mut links = find(repo, &range, &stamped(repo, &ledger, to)?)?;
     links.retain(|link| !known.contains(&(link.old, link.new)));
+    Ok(links)
+}
+
+/// Records the pairs that [`links`] finds.
+pub fn relink(
+    gate: &Gate<'_>,
+    repo: &Repo,
+    spec: &str,
+) -> Result<(Vec<Link>, Option<Record>), Error> {
+    let links = links(gate.store, repo, spec)?;
     if links.is_empty() {
         return Ok((links, None));
     }

@@ -58,6 +58,14 @@ fn redacted_evidence_is_gone_from_the_refs_the_journal_and_after_a_prune_from_gi
     let id = long(&repo, "t1");
     long(&repo, "t2");
     assert!(holds(&repo, &format!("{SECRET} t1")));
+    let output = repo.operator(["redact", &id, "--dry-run"]).run();
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let (first, records) = output.stdout.split_once('\n').unwrap();
+    assert!(first.starts_with("would take out "), "{first}");
+    assert!(first.ends_with(" bytes, of these records:"), "{first}");
+    assert!(records.contains(" t1: "), "{records}");
+    assert_eq!(records.lines().count(), 1, "{records}");
+    assert!(holds(&repo, &format!("{SECRET} t1")));
     let output = repo.operator(["redact", &id, "--why", "a password"]).run();
     assert_eq!(output.code, 0, "{}", output.stderr);
     assert!(output.stdout.starts_with("redacted "), "{}", output.stdout);

@@ -108,11 +108,17 @@ fn a_squash_merge_loses_no_record_and_relink_ties_what_it_can() {
     scene.checkout("main");
     scene.git(["merge", "-q", "--squash", "f"]);
     let squashed = scene.commit_staged("squashed");
-    let output = scene.operator(["relink", &format!("{base}..main")]).run();
+    let range = format!("{base}..main");
+    let pair = format!("{} -> {} same source\n", &tip[..12], &squashed[..12]);
+    let count = scene.records().len();
+    let foretold = scene.operator(["relink", "--dry-run", &range]).run();
     assert_eq!(
-        output.stdout,
-        format!("{} -> {} same source\n", &tip[..12], &squashed[..12])
+        (foretold.stdout.as_str(), foretold.stderr.as_str()),
+        (pair.as_str(), "nothing was recorded\n")
     );
+    assert_eq!(scene.records().len(), count);
+    let output = scene.operator(["relink", &range]).run();
+    assert_eq!(output.stdout, pair);
     scene.git(["branch", "-qD", "f"]);
     scene.git(["reflog", "expire", "--expire=now", "--all"]);
     scene.git(["gc", "-q", "--prune=now"]);
