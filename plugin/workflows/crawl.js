@@ -112,6 +112,35 @@ function readShards(given, size) {
   return found.filter(shard => shard.paths.length > 0)
 }
 
+const isTexts = value => Array.isArray(value) && value.every(text => typeof text === 'string')
+const isNamed = finding => finding && typeof finding.what === 'string' && finding.what.trim() !== ''
+
+function isReport(report) {
+  return report && Array.isArray(report.findings) && report.findings.every(isNamed) && isTexts(report.read) && isTexts(report.unread)
+}
+
+function isMerge(merged) {
+  return merged && textOf(merged.answer) !== '' && isTexts(merged.contradictions) && Array.isArray(merged.findings)
+    && merged.findings.every(finding => isNamed(finding) && isTexts(finding.places))
+}
+
+const bare = path => path.trim().replace(/^[`'"]+|[`'"]+$/g, '').replace(/^\.\//, '').replace(/\/$/, '')
+
+// A seat may name a path from the root, and the files of a directory it was given.
+function isRead(path, read) {
+  return read.map(bare).some(one => one === path || one.endsWith(`/${path}`) || one.startsWith(`${path}/`))
+}
+
+function isUnread(path, unread) {
+  return unread.map(bare).some(one => one.startsWith(path) && !/^[\w./-]/.test(one.slice(path.length)))
+}
+
+// What the seat says it did not read, and what it does not speak of.
+function unreadOf(shard, report) {
+  const silent = shard.paths.filter(path => !isRead(bare(path), report.read) && !isUnread(bare(path), report.unread))
+  return [...paths(report.unread), ...silent]
+}
+
 const input = parsed(args)
 const options = input && typeof input === 'object' && !Array.isArray(input) ? input : { shards: input }
 const question = textOf(options.question) || 'What is here, what is it for, and what would surprise somebody who works on it?'
@@ -132,13 +161,14 @@ const unread = []
 const alive = []
 shards.forEach((shard, at) => {
   const report = reports[at]
-  if (!report || !Array.isArray(report.findings)) {
+  // A report in another shape says as little as none.
+  if (!isReport(report)) {
     deadShards.push(shard.name)
     unread.push(...shard.paths)
     return
   }
   alive.push({ shard: shard.name, findings: report.findings })
-  unread.push(...paths(report.unread ?? []))
+  unread.push(...unreadOf(shard, report))
 })
 const reasons = deadShards.map(name => `no report from ${name}`)
 reasons.push(...(unread.length > 0 && deadShards.length === 0 ? [`${unread.length} paths were not read`] : []))
@@ -151,12 +181,12 @@ const merged = await seat(
   `The question:\n${question}\n\nWhat each shard reported:\n${JSON.stringify(alive, null, 1)}\n\nNot read: ${JSON.stringify(unread)}\n\nAnswer the question from these reports alone. Keep the places. Name contradictions between shards, and do not conclude anything from what was not read.`,
   { label: 'merge', phase: 'Merge', schema: MERGED, model: tiers.JUDGMENT },
 )
-if (!merged || !Array.isArray(merged.findings)) {
+if (!isMerge(merged)) {
   // The reports are worth keeping even where nobody merged them.
   return done({ ...nothing, findings: alive.flatMap(one => one.findings.map(finding => ({ what: finding.what, places: paths(finding.place) }))) }, ['no report from merge'])
 }
 return done({
   answer: textOf(merged.answer),
   findings: merged.findings,
-  contradictions: Array.isArray(merged.contradictions) ? merged.contradictions : [],
+  contradictions: merged.contradictions,
 }, [])

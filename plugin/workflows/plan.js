@@ -151,10 +151,11 @@ const plan = await seat(
   { label: 'decompose', phase: 'Decompose', schema: TASKS, model: tiers.JUDGMENT },
 )
 const empty = { tasks: [], vetting: [], needsInfo: [], vettingIncomplete: [] }
-if (!plan || !Array.isArray(plan.tasks) || !plan.tasks.every(task => task && typeof task === 'object')) {
+const lists = plan ? [plan.tasks, plan.uncovered, plan.questions] : []
+if (!plan || !lists.every(Array.isArray) || !plan.tasks.every(task => task && typeof task === 'object')) {
   return { blocked: true, reasons: ['no report from decompose'], ...empty }
 }
-const questions = Array.isArray(plan.questions) ? plan.questions.filter(question => textOf(question) !== '') : []
+const questions = plan.questions.map(textOf).filter(Boolean)
 const reasons = problemsOf(plan.tasks)
 if (plan.tasks.length === 0) reasons.push('the spec gave no task')
 if (plan.tasks.length > MOST_TASKS) reasons.push(`${plan.tasks.length} tasks are more than ${MOST_TASKS}: the spec wants cutting first`)
@@ -162,8 +163,7 @@ const ordered = reasons.length === 0 ? inOrder(plan.tasks) : null
 if (reasons.length === 0 && ordered === null) reasons.push('the tasks depend on each other in a circle')
 // A broken graph is not vetted: the seats would judge tasks that are about to change.
 if (reasons.length > 0) return { blocked: true, reasons, ...empty, tasks: plan.tasks, needsInfo: questions }
-const uncovered = Array.isArray(plan.uncovered) ? plan.uncovered : []
-reasons.push(...uncovered.filter(text => textOf(text) !== '').map(criterion => `no task serves: ${criterion}`))
+reasons.push(...plan.uncovered.map(textOf).filter(Boolean).map(criterion => `no task serves: ${criterion}`))
 
 phase('Vet')
 const jobs = ordered.flatMap(task => VETS.map(vet => ({ task, vet })))

@@ -129,8 +129,9 @@ const deadLenses = []
 LENSES.forEach((lens, at) => {
   const report = reports[at]
   const list = report && Array.isArray(report.findings) ? report.findings : null
-  // A report in another shape says as little as none.
-  if (!list || !list.every(isFinding)) {
+  const looked = report && Array.isArray(report.looked) && report.looked.some(place => textOf(place) !== '')
+  // A report in another shape says as little as none, and so does one that looked at nothing.
+  if (!list || !looked || !list.every(isFinding)) {
     deadLenses.push(lens.key)
     return
   }

@@ -1,11 +1,11 @@
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Event, reply::Reply};
 use crate::{
     compress::{self, Call, Place, Settings},
-    payload::{self, Session},
+    payload::{self, Session, Value},
 };
 
 /// Adds to the answer of a PostToolUse the shorter output, where there is one.
@@ -24,22 +24,38 @@ pub(super) fn add(event: &Event, reply: Reply) -> Reply {
     Reply::Json(answer)
 }
 
-fn shorter(event: &Event) -> Option<Value> {
+fn shorter(event: &Event) -> Option<serde_json::Value> {
     let payload = &event.payload;
     let tool = payload.text("tool_name")?;
     if !compress::may_change(&tool) {
         return None;
     }
-    let raw = |name: &str| std::str::from_utf8(payload.get(name)?.raw()).ok();
-    let settings = Settings::read(|name| event.env.text(name).map(str::to_owned));
+    let json = |name: &str| payload.get(name).map(Value::json);
+    let settings = settings(event);
     let agent = payload.text("agent_id");
     let call = Call {
         tool: &tool,
-        input: raw("tool_input")?,
-        response: raw("tool_response")?,
+        input: &json("tool_input").unwrap_or_default(),
+        response: &json("tool_response")?,
         agent: agent.as_deref(),
     };
     serde_json::from_str(&compress::reply(&call, &settings, &place(event))?).ok()
+}
+
+fn settings(event: &Event) -> Settings {
+    Settings::read(|name| event.env.text(name).map(str::to_owned))
+}
+
+/// Lets no later output be called the same as the one before this failed call.
+pub(super) fn note_failure(event: &Event) {
+    let payload = &event.payload;
+    let Some(tool) = payload.text("tool_name") else {
+        return;
+    };
+    if compress::may_change(&tool) {
+        let agent = payload.text("agent_id");
+        compress::forget(&tool, agent.as_deref(), &settings(event), &place(event));
+    }
 }
 
 /// Removes the spills of the sessions that this client ran before.

@@ -29,13 +29,22 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     if args.shell != Shell::Bash {
         clap_complete::generate(args.shell, &mut parse::tree(), parse::NAME, &mut script);
-        context.ui.bytes(&script)?;
+        let script = String::from_utf8_lossy(&script);
+        let shown = script
+            .split_inclusive('\n')
+            .filter(|line| !offers_hidden(line));
+        context.ui.print(shown.collect::<String>())?;
         return Ok(Exit::Done);
     }
     clap_complete::generate(args.shell, &mut parse::tree(), BASH_NAME, &mut script);
-    let script = String::from_utf8_lossy(&script);
+    let script = String::from_utf8_lossy(&script).replace(" --compat", "");
     let command = script.replace(&format!(" {BASH_NAME}\n"), &format!(" {}\n", parse::NAME));
     context.ui.print(command)?;
     context.ui.print(GIT_BASH)?;
     Ok(Exit::Done)
+}
+
+/// Says whether a line of a script offers the hidden option; clap_complete offers every one.
+fn offers_hidden(line: &str) -> bool {
+    line.contains("--compat") || line.contains(" -l compat ")
 }

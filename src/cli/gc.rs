@@ -37,16 +37,19 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let parts = [
-        (done.packed, "objects packed"),
-        (done.leftovers, "leftovers removed"),
-        (done.pinned, "commits pinned"),
-        (done.noted, "notes written"),
-        (done.sessions, "old sessions dropped"),
+        (done.packed, "object", "packed"),
+        (done.leftovers, "leftover", "removed"),
+        (done.pinned, "commit", "pinned"),
+        (done.noted, "note", "written"),
+        (done.sessions, "old session", "dropped"),
     ];
     let said: Vec<String> = parts
         .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, what, how)| {
+            let end = if *count == 1 { "" } else { "s" };
+            format!("{count} {what}{end} {how}")
+        })
         .collect();
     match said.as_slice() {
         [] => context.ui.line("nothing to do")?,

@@ -17,9 +17,10 @@ use crate::{
 /// stash and the branches stay as they are. What is replaced can be had back with `git operator
 /// recover`. Prints one line for each path; exits 1 when one was left alone.
 #[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("what").required(true).multiple(true).args(["call", "paths"])))]
 pub struct Args {
     /// The id of the tool use
-    #[arg(long, value_name = "ID", required_unless_present = "paths")]
+    #[arg(long, value_name = "ID")]
     call: Option<String>,
     /// The session
     #[arg(long, value_name = "SESSION")]

@@ -51,6 +51,7 @@ pub(super) fn elide(text: &str, settings: &Settings, spill: &str) -> Option<Stri
 /// failure.
 fn kept(pieces: &[Piece], settings: &Settings) -> Vec<bool> {
     let mut kept: Vec<bool> = pieces.iter().map(Piece::is_failing).collect();
+    pass(pieces, &mut kept);
     fit(
         pieces.iter().enumerate(),
         settings.head,
@@ -64,6 +65,21 @@ fn kept(pieces: &[Piece], settings: &Settings) -> Vec<bool> {
         &mut kept,
     );
     kept
+}
+
+/// Lets go of what tests said that passed; go prints it before the line of the result.
+fn pass(pieces: &[Piece], kept: &mut [bool]) {
+    let mut passed = false;
+    for (piece, kept) in pieces.iter().zip(kept).rev() {
+        let text = piece.text.trim_start();
+        if text.starts_with("--- PASS") || text.starts_with("--- SKIP") {
+            passed = true;
+        } else if text.starts_with("--- ") || text.starts_with("=== ") {
+            passed = false;
+        } else if passed && *kept && failing::is_placed(piece.text) {
+            *kept = false;
+        }
+    }
 }
 
 fn fit<'a>(

@@ -2,24 +2,38 @@
 
 /// Words that tell of a failure when they begin a word; lower case, none the beginning of another,
 /// those with the same first letter together.
-const WORDS: [&str; 30] = [
+const WORDS: [&str; 46] = [
     "assert",
     "abort",
+    "bail out",
+    "broken pipe",
     "cannot",
     "could not",
     "can't",
     "conflict",
+    "core dumped",
+    "corrupt",
+    "crash",
+    "critical",
+    "data race",
+    "deadlock",
     "denied",
     "error",
     "err!",
     "exception",
+    "exit code",
+    "exit status",
+    "exited with",
     "fail",
     "fatal",
+    "illegal",
     "invalid",
     "killed",
     "mismatch",
     "not found",
     "no such",
+    "no rule",
+    "no space",
     "overflow",
     "panic",
     "refused",
@@ -27,27 +41,35 @@ const WORDS: [&str; 30] = [
     "segmentation",
     "sigsegv",
     "sigabrt",
+    "sigkill",
     "traceback",
     "timed out",
     "timeout",
+    "unable to",
     "undefined",
     "unresolved",
     "unexpected",
 ];
 
-/// Marks that begin a line of a failure report.
-const OPENINGS: [&str; 14] = [
+/// Marks that begin a line of a failure report, in any case; no letter follows one that ends in a
+/// letter.
+const OPENINGS: [&str; 19] = [
     "not ok",
     "✗",
     "✘",
+    "✖",
     "✕",
     "×",
+    "❌",
+    "⨯",
     "●",
     "left:",
     "right:",
     "expected",
     "received:",
     "actual",
+    "value of:",
+    "which is:",
     "got:",
     "want:",
     "E  ",
@@ -77,7 +99,7 @@ const SMALL: u8 = 1;
 const CAPITAL: u8 = 2;
 
 /// For each byte what it is, and four bits higher what may begin a word right after it: all after
-/// anything but a letter, a digit and what joins names, and a capital in `TypeError`.
+/// anything but a letter, a digit and what joins names, and a capital in `TypeError` and `OSError`.
 const PLACES: [u8; 256] = {
     let mut places = [0; 256];
     let mut byte = 0;
@@ -89,8 +111,8 @@ const PLACES: [u8; 256] = {
             (true, false) => CAPITAL,
         };
         let follows = match own {
-            b'a'..=b'z' => CAPITAL,
-            b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'/' | b'-' | b'.' => 0,
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' => CAPITAL,
+            b'_' | b'/' | b'-' => 0,
             _ => SMALL | CAPITAL,
         };
         places[byte] = begins | follows << 4;
@@ -118,14 +140,22 @@ const RANGES: [(usize, usize); 26] = {
     ranges
 };
 
-/// Which bytes an opening begins with.
+/// Which bytes an opening begins with: a mark, the number of a failed test, or `make: ***`.
 const OPENS: [bool; 256] = {
     let mut opens = [false; 256];
     let mut at = 0;
     while at < OPENINGS.len() {
-        opens[OPENINGS[at].as_bytes()[0] as usize] = true;
+        let first = OPENINGS[at].as_bytes()[0];
+        opens[first.to_ascii_lowercase() as usize] = true;
+        opens[first.to_ascii_uppercase() as usize] = true;
         at += 1;
     }
+    let mut digit = b'0';
+    while digit <= b'9' {
+        opens[digit as usize] = true;
+        digit += 1;
+    }
+    opens[b'm' as usize] = true;
     opens
 };
 
@@ -137,7 +167,7 @@ pub(super) fn is_failing(line: &str) -> bool {
 /// Returns where in `line` the failure is named.
 pub(super) fn position(line: &str) -> Option<usize> {
     let text = line.trim();
-    if opens(text) {
+    if opens(text) || is_placed(line) {
         return Some(line.len() - line.trim_start().len());
     }
     // Few lines name a failure, so what the others begin and end with is never looked at.
@@ -151,10 +181,21 @@ pub(super) fn next(line: &str, from: usize) -> Option<usize> {
     loop {
         let at = from + place(bytes.get(from..)?, before(bytes, from))?;
         let second = *bytes.get(at + 1)?;
-        if may_name(bytes[at], second) && names_failure(bytes, at) {
+        if may_name(bytes[at], second) && begins(bytes, at) && names_failure(bytes, at) {
             return Some(at);
         }
         from = at + 1;
+    }
+}
+
+/// Says whether a word begins at `at`, where `place` found one: after a capital, a digit or a dot only
+/// a capital that a small letter follows.
+fn begins(bytes: &[u8], at: usize) -> bool {
+    let joined =
+        |before: u8| before == b'.' || before.is_ascii_uppercase() || before.is_ascii_digit();
+    match at.checked_sub(1).map(|before| bytes[before]) {
+        Some(before) if joined(before) => bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase),
+        Some(_) | None => true,
     }
 }
 
@@ -186,10 +227,52 @@ fn may_name(first: u8, second: u8) -> bool {
 }
 
 fn opens(text: &str) -> bool {
-    text.bytes()
-        .next()
-        .is_some_and(|byte| OPENS[usize::from(byte)])
-        && OPENINGS.iter().any(|mark| text.starts_with(mark))
+    let bytes = text.as_bytes();
+    bytes.first().is_some_and(|byte| OPENS[usize::from(*byte)])
+        && (OPENINGS.iter().any(|mark| begins_with(bytes, mark))
+            || is_numbered(bytes)
+            || is_make(text))
+}
+
+fn begins_with(text: &[u8], mark: &str) -> bool {
+    let mark = mark.as_bytes();
+    let found = text
+        .get(..mark.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(mark));
+    let ends_in_letter = mark.last().is_some_and(u8::is_ascii_alphabetic);
+    let goes_on = || text.get(mark.len()).is_some_and(u8::is_ascii_alphabetic);
+    found && !(ends_in_letter && goes_on())
+}
+
+/// `1) should return -1`
+fn is_numbered(text: &[u8]) -> bool {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    (1..=4).contains(&digits) && text[digits..].starts_with(b") ")
+}
+
+/// `make[1]: *** [all] Terminated`
+fn is_make(text: &str) -> bool {
+    text.starts_with("make") && text.contains(": *** ")
+}
+
+/// Says whether a line is what a test said, as go prints it: `    add_test.go:12: got 4`.
+pub(super) fn is_placed(line: &str) -> bool {
+    let text = line.trim_start_matches([' ', '\t']);
+    let indent = line.len() - text.len();
+    if indent == 0 || indent < 4 && !line.starts_with('\t') {
+        return false;
+    }
+    let Some((file, rest)) = text.split_once(':') else {
+        return false;
+    };
+    let name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte);
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    digits > 0
+        && rest[digits..].starts_with(": ")
+        && file.bytes().all(name)
+        && file
+            .rsplit_once('.')
+            .is_some_and(|(stem, end)| !stem.is_empty() && !end.is_empty())
 }
 
 fn has_passed(text: &str) -> bool {
@@ -221,21 +304,48 @@ fn names_failure(bytes: &[u8], at: usize) -> bool {
     // `error.rs`, `fail-fast`, `error_kind` are names, not reports.
     let name = matches!(bytes.get(end), Some(b'_' | b'-' | b'/'))
         || bytes.get(end) == Some(&b'.') && bytes.get(end + 1).is_some_and(u8::is_ascii_lowercase);
-    !name && !counts_none(bytes, at)
+    let none = match word.starts_with("exit") {
+        true => !tells_code(&bytes[end..]),
+        false => counts_none(bytes, at) || is_counted_none(&bytes[end..]),
+    };
+    !name && !none
 }
 
-/// `0 failed`, `no errors`
+/// `0 failed`, `No errors`, `without errors`
 fn counts_none(bytes: &[u8], at: usize) -> bool {
     let before = bytes[..at].trim_ascii_end();
-    let Some(before) = before
-        .strip_suffix(b"0")
-        .or_else(|| before.strip_suffix(b"no"))
-    else {
-        return false;
-    };
-    before
-        .last()
-        .is_none_or(|byte| !byte.is_ascii_alphanumeric())
+    ["0", "no", "without"].into_iter().any(|none| {
+        let Some(start) = before.len().checked_sub(none.len()) else {
+            return false;
+        };
+        before[start..].eq_ignore_ascii_case(none.as_bytes())
+            && (start == 0 || !before[start - 1].is_ascii_alphanumeric())
+    })
+}
+
+/// Says whether a count of none follows a word: `Failures: 0, `, `failed=0`.
+fn is_counted_none(rest: &[u8]) -> bool {
+    let letters = rest
+        .iter()
+        .take_while(|byte| byte.is_ascii_lowercase())
+        .count();
+    match &rest[letters..] {
+        [b'=', b'0', after @ ..] | [b':', b' ', b'0', after @ ..] => {
+            matches!(after, [] | [b',' | b';' | b')' | b'\n' | b'\r', ..])
+                || rest[letters] == b'=' && after[0] == b' '
+        }
+        _ => false,
+    }
+}
+
+/// Says whether a code other than 0 follows the word: ` 2`, `: -1`, ` code 101`.
+fn tells_code(rest: &[u8]) -> bool {
+    let fill = |byte: &&u8| byte.is_ascii_alphabetic() || b" :=(-".contains(byte);
+    let filled = rest.iter().take(16).take_while(fill).count();
+    let digits = rest[filled..]
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit());
+    digits.clone().any(|digit| *digit != b'0')
 }
 
 #[cfg(test)]

@@ -15,5 +15,5 @@ mod spill;
 pub use filter::filter;
 pub use scope::{Treatment, may_change, treatment};
 pub use settings::Settings;
-pub use shape::{Call, reply};
+pub use shape::{Call, forget, reply};
 pub use spill::{Place, wipe};

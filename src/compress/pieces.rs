@@ -1,4 +1,5 @@
-//! A text cut into what is kept or elided as a whole: a line, or a JSON document over several lines.
+//! A text cut into what is kept or elided as a whole: a line, a step of a progress bar that a carriage
+//! return ends, or a JSON document over several lines.
 
 use serde::de::IgnoredAny;
 
@@ -46,10 +47,13 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut found = Vec::with_capacity(text.len() / USUAL + 1);
     let mut looks = LOOKS;
     let mut at = 0;
+    let mut line_end = 0;
     while at < text.len() {
         let rest = &text[at..];
-        let line = rest.find('\n').map_or(rest.len(), |end| end + 1);
-        let mut length = line;
+        if at >= line_end {
+            line_end = rest.find('\n').map_or(text.len(), |end| at + end + 1);
+        }
+        let mut length = step(&text[at..line_end]);
         let mut json = false;
         if looks > 0 && rest.starts_with(['{', '[']) {
             looks -= 1;
@@ -70,6 +74,21 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
         at += length;
     }
     found
+}
+
+/// Returns the length of the first step of a line, up to a carriage return that does not end it.
+fn step(line: &str) -> usize {
+    match line.find('\r') {
+        Some(at)
+            if !line[at..]
+                .trim_start_matches('\r')
+                .trim_start_matches('\n')
+                .is_empty() =>
+        {
+            at + 1
+        }
+        Some(_) | None => line.len(),
+    }
 }
 
 /// Returns the length of the document at the start of `text` with the rest of its last line, which
@@ -111,6 +130,13 @@ mod tests {
         ] {
             assert!(!is_json(text), "{text}");
         }
+    }
+
+    #[test]
+    fn a_carriage_return_ends_a_step_and_not_a_line_twice() {
+        let text = "\ra\rb\r\nc\r\r\nd\r";
+        let found: Vec<&str> = pieces(text).iter().map(|piece| piece.text).collect();
+        assert_eq!(found, ["\r", "a\r", "b\r\n", "c\r\r\n", "d\r"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The outputs of tools: which text in them is shown, and the same shape with another text.
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, cell::Cell, fmt};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Value, value::RawValue};
@@ -28,12 +28,19 @@ pub struct Call<'a> {
     pub agent: Option<&'a str>,
 }
 
+/// The names of the members that hold what a tool printed.
+const TEXTS: [&str; 2] = ["content", "result"];
+const STREAMS: [&str; 2] = ["stdout", "stderr"];
+/// How much of a command names a call.
+const NAMED: usize = 80;
+
 /// Returns the output to show instead, as JSON of the same shape; `None` where it stays as it is.
 ///
 /// Whatever cannot be read stays as it is.
 pub fn reply(call: &Call, settings: &Settings, place: &Place) -> Option<String> {
-    let treatment = treatment(call.tool, &subject(call.input)?);
-    if !settings.on || treatment == Treatment::None {
+    let subject = subject(call.input);
+    let treatment = treatment(call.tool, &subject);
+    if !settings.on {
         return None;
     }
     let job = Job {
@@ -41,26 +48,45 @@ pub fn reply(call: &Call, settings: &Settings, place: &Place) -> Option<String> 
         settings,
         place,
         treatment,
+        subject,
+        noted: Cell::new(false),
     };
-    if call.response.trim_start().starts_with('"') {
-        let text: String = serde_json::from_str(call.response).ok()?;
-        return serde_json::to_string(&job.shorter(&text)?).ok();
+    let reply = match treatment {
+        Treatment::None => None,
+        Treatment::Lossless | Treatment::Full => job.reply(),
+    };
+    if !job.noted.get() {
+        forget(call.tool, call.agent, settings, place);
     }
-    let mut members: Members = serde_json::from_str(call.response).ok()?;
-    job.replace(&mut members)?;
-    members.write()
+    reply
 }
 
-/// What the input asks for: its command, pattern, paths. `None` where the input is no object.
-fn subject(input: &str) -> Option<String> {
-    let input: Value = serde_json::from_str(input).ok()?;
-    let input = input.as_object()?;
+/// Forgets the last output of a tool: another came since that nobody compares with.
+pub fn forget(tool: &str, agent: Option<&str>, settings: &Settings, place: &Place) {
+    if settings.on && settings.dedup && !place.session.is_empty() {
+        spill::forget(place, &kind(tool, agent));
+    }
+}
+
+/// What tells the outputs of a tool from others. A subagent does not see what the session saw, so each
+/// has its own last output.
+fn kind(tool: &str, agent: Option<&str>) -> String {
+    format!("{tool}\n{}", agent.unwrap_or_default())
+}
+
+/// What the input asks for: its command, pattern, paths; nothing where it says none.
+fn subject(input: &str) -> String {
+    let input = match serde_json::from_str(input) {
+        Ok(Value::Object(input)) => input,
+        Ok(Value::String(text)) => return text,
+        Ok(_) | Err(_) => return String::new(),
+    };
     let asked = ["command", "pattern", "path", "glob", "url", "query"];
     let words: Vec<&str> = asked
         .iter()
         .filter_map(|key| input.get(*key)?.as_str())
         .collect();
-    Some(words.join(" "))
+    words.join(" ")
 }
 
 struct Job<'a> {
@@ -68,97 +94,209 @@ struct Job<'a> {
     settings: &'a Settings,
     place: &'a Place,
     treatment: Treatment,
+    subject: String,
+    /// Whether this output was kept as the last of its kind.
+    noted: Cell<bool>,
 }
 
 impl Job<'_> {
+    fn reply(&self) -> Option<String> {
+        match self.call.response.trim_start().as_bytes().first()? {
+            b'"' => {
+                let text: String = serde_json::from_str(self.call.response).ok()?;
+                serde_json::to_string(&self.shorter(&text)?).ok()
+            }
+            b'[' => self.blocks(self.call.response),
+            _ => {
+                let mut members: Members = serde_json::from_str(self.call.response).ok()?;
+                self.replace(&mut members)?;
+                members.write()
+            }
+        }
+    }
+
     fn replace(&self, members: &mut Members) -> Option<()> {
         if members.get("isImage") == Some("true") {
             return None;
         }
         // The client keeps the whole of an output over its own limit, and shows a preview.
-        if members
+        let kept = members
             .get("persistedOutputPath")
-            .is_some_and(|path| path != "null")
-        {
-            return mask(members);
+            .is_some_and(|path| path != "null");
+        let told = match kept {
+            true => mask_streams(members),
+            false => self
+                .replace_streams(members)
+                .or_else(|| self.replace_text(members)),
+        };
+        mask_rest(members).or(told)
+    }
+
+    /// What a command printed, on its two streams.
+    fn replace_streams(&self, members: &mut Members) -> Option<()> {
+        let [stdout, stderr] = STREAMS.map(|name| members.string(name).unwrap_or_default());
+        if stderr.is_empty() {
+            return members.set("stdout", &self.shorter(&stdout)?);
         }
-        if let Some(stdout) = members.string("stdout") {
-            let stderr = members.string("stderr").unwrap_or_default();
-            if stderr.is_empty() {
-                return members.set("stdout", &self.shorter(&stdout)?);
-            }
-            members.set("stdout", &self.shorter(&format!("{stdout}\n{stderr}"))?)?;
-            return members.set("stderr", "");
+        if stdout.is_empty() {
+            return members.set("stderr", &self.shorter(&stderr)?);
         }
-        for key in ["content", "result"] {
+        if pieces::is_json(&stdout) {
+            let shown = [self.filtered(&stdout), self.filtered(&stderr)];
+            return set_each(members, shown);
+        }
+        let whole = format!("{stdout}\n{stderr}");
+        let short = self.shorter(&whole)?;
+        if short == secret::mask(&whole) {
+            return mask_streams(members);
+        }
+        members.set("stdout", &short)?;
+        members.set("stderr", "")
+    }
+
+    /// A text, blocks of text, or what a search found.
+    fn replace_text(&self, members: &mut Members) -> Option<()> {
+        for key in TEXTS {
             if let Some(text) = members.string(key) {
                 return members.set(key, &self.shorter(&text)?);
             }
         }
-        self.replace_blocks(members)
-    }
-
-    /// `"content": [{"type": "text", "text": …}, …]`
-    fn replace_blocks(&self, members: &mut Members) -> Option<()> {
-        let mut blocks: Vec<Value> = serde_json::from_str(members.get("content")?).ok()?;
-        let mut changed = false;
-        for block in &mut blocks {
-            let text = block.get("text").and_then(Value::as_str);
-            if let Some(shorter) = text.and_then(|text| self.shorter(text)) {
-                block["text"] = Value::String(shorter);
-                changed = true;
+        for key in ["content", "results"] {
+            if let Some(blocks) = members.get(key).and_then(|blocks| self.blocks(blocks)) {
+                return members.set_raw(key, blocks);
             }
         }
-        changed.then_some(())?;
-        members.set_raw("content", serde_json::to_string(&blocks).ok()?)
+        None
+    }
+
+    /// `[{"type": "text", "text": …}, "text", …]`
+    fn blocks(&self, blocks: &str) -> Option<String> {
+        let mut blocks: Vec<Value> = serde_json::from_str(blocks).ok()?;
+        let mut changed = false;
+        for block in &mut blocks {
+            let text = match block {
+                Value::String(_) if self.call.tool == "WebSearch" => Some(&mut *block),
+                _ => block.get_mut("text"),
+            };
+            if let Some(text) = text
+                && let Some(shorter) = text.as_str().and_then(|text| self.filtered(text))
+            {
+                *text = Value::String(shorter);
+                changed = true;
+            }
+            changed |= mask_value(block);
+        }
+        changed.then(|| serde_json::to_string(&blocks).ok())?
     }
 
     fn shorter(&self, text: &str) -> Option<String> {
-        if let Some(line) = self.repetition(text) {
-            return Some(line);
-        }
+        self.repetition(text).or_else(|| self.filtered(text))
+    }
+
+    fn filtered(&self, text: &str) -> Option<String> {
         let short = filter(text, self.treatment, self.settings, self.place);
         matches!(short, Cow::Owned(_)).then(|| short.into_owned())
     }
 
-    /// The line for an output that is the same as the last one. A subagent does not see what the
-    /// session saw, so each has its own last output.
+    /// The line for an output that is the same as the one before.
     fn repetition(&self, text: &str) -> Option<String> {
         if !self.settings.dedup || self.place.session.is_empty() || text.len() < DEDUP_MIN {
             return None;
         }
-        let kind = format!(
-            "{}\n{}",
-            self.call.tool,
-            self.call.agent.unwrap_or_default()
-        );
-        if pieces::is_json(text) || !spill::is_repeated(self.place, &kind, text) {
+        if pieces::is_json(text) {
             return None;
         }
+        self.noted.set(true);
+        let kind = kind(self.call.tool, self.call.agent);
+        let before = match spill::repeated(self.place, &kind, text, &self.name())? {
+            name if name.is_empty() => format!("the last {} call", self.call.tool),
+            name => format!("`{name}`"),
+        };
         let spill = Spill::of(self.place, text);
         let path = spill.path()?;
         let line = format!(
-            "[git-operator: the same {} bytes as the last long {} output; whole output: {path}]",
+            "[git-operator: the same {} bytes as the output of {before} before; whole output: {path}]",
             text.len(),
-            self.call.tool
         );
         (line.len() < text.len() && spill.write()).then_some(line)
     }
+
+    /// What the call asked for, in one line.
+    fn name(&self) -> String {
+        let masked = secret::mask(&self.subject);
+        let plain = masked.replace('`', "");
+        let words: Vec<&str> = plain
+            .split(|c: char| c.is_whitespace() || c.is_control())
+            .filter(|word| !word.is_empty())
+            .collect();
+        let name = words.join(" ");
+        match name.char_indices().nth(NAMED) {
+            Some((end, _)) => format!("{}…", &name[..end]),
+            None => name,
+        }
+    }
 }
 
-/// Masks the secrets of an output that is otherwise left as it is.
-fn mask(members: &mut Members) -> Option<()> {
+/// Masks the secrets of an output whose streams are otherwise left as they are.
+fn mask_streams(members: &mut Members) -> Option<()> {
+    let shown = STREAMS.map(|key| match secret::mask(&members.string(key)?) {
+        Cow::Owned(shown) => Some(shown),
+        Cow::Borrowed(_) => None,
+    });
+    set_each(members, shown)
+}
+
+fn set_each(members: &mut Members, shown: [Option<String>; 2]) -> Option<()> {
+    let mut changed = None;
+    for (key, text) in STREAMS.into_iter().zip(shown) {
+        if let Some(text) = text {
+            members.set(key, &text)?;
+            changed = Some(());
+        }
+    }
+    changed
+}
+
+/// Masks the secrets of the members that nobody shortens.
+fn mask_rest(members: &mut Members) -> Option<()> {
     let mut masked = None;
-    for key in ["stdout", "stderr"] {
-        let Some(text) = members.string(key) else {
+    for (name, value) in &mut members.0 {
+        let json = value.get();
+        let shown = STREAMS.iter().chain(&TEXTS).any(|known| known == name);
+        if shown && json.starts_with('"') || !json.contains('"') {
+            continue;
+        }
+        let Ok(mut read) = serde_json::from_str::<Value>(value.get()) else {
             continue;
         };
-        if let Cow::Owned(shown) = secret::mask(&text) {
-            members.set(key, &shown)?;
+        if mask_value(&mut read)
+            && let Ok(shown) = serde_json::value::to_raw_value(&read)
+        {
+            *value = shown;
             masked = Some(());
         }
     }
     masked
+}
+
+/// Masks the secrets of every text in `value`; says whether there was one.
+fn mask_value(value: &mut Value) -> bool {
+    match value {
+        Value::String(text) => match secret::mask(text) {
+            Cow::Owned(shown) => {
+                *text = shown;
+                true
+            }
+            Cow::Borrowed(_) => false,
+        },
+        Value::Array(items) => items
+            .iter_mut()
+            .fold(false, |any, item| mask_value(item) || any),
+        Value::Object(members) => members
+            .values_mut()
+            .fold(false, |any, item| mask_value(item) || any),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 /// The members of an object in their order, each value as the bytes it came in.

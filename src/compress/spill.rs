@@ -208,21 +208,46 @@ fn is_ours(name: &str, end: &str) -> bool {
         .is_some_and(|stem| stem.len() == 16 && stem.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
-/// Says whether `whole` is what the last long output of `kind` was, and keeps it as the last.
-pub(super) fn is_repeated(place: &Place, kind: &str, whole: &str) -> bool {
-    let Some(session) = open_session(place) else {
-        return false;
-    };
-    let name = format!("{}.last", hash(&[kind.as_bytes()]));
+/// How much is kept of the name of the last call.
+const CALL: usize = 512;
+
+fn last_name(kind: &str) -> String {
+    format!("{}.last", hash(&[kind.as_bytes()]))
+}
+
+/// Returns the call that printed `whole` before, where it is the last one of `kind`; keeps `call` and
+/// its output as the last.
+pub(super) fn repeated(place: &Place, kind: &str, whole: &str, call: &str) -> Option<String> {
+    let session = open_session(place)?;
+    let name = last_name(kind);
     let digest = blake3::hash(whole.as_bytes()).to_hex();
-    if read(&session, &name, 65).is_some_and(|last| last == digest.as_bytes()) {
-        return true;
+    let last = read(&session, &name, CALL as u64).unwrap_or_default();
+    if let Some(before) = last.strip_prefix(digest.as_bytes()) {
+        return Some(String::from_utf8_lossy(before).trim().to_owned());
     }
     if let Ok(mut file) = create(&session, &name, OFlag::O_TRUNC) {
         // A digest cut short equals none, so a failed write only costs a repetition.
-        let _ = file.write_all(digest.as_bytes());
+        let _ = file.write_all(format!("{digest}\n{call}").as_bytes());
     }
-    false
+    None
+}
+
+/// Forgets the last output of `kind`; makes nothing.
+pub(super) fn forget(place: &Place, kind: &str) {
+    let session = place.root_path().join(place.session_name());
+    if session.symlink_metadata().is_err() {
+        return;
+    }
+    let session = place
+        .open_root()
+        .and_then(|root| open_dir(&root, &place.session_name()));
+    if let Some(session) = session {
+        let _ = unlinkat(
+            &session,
+            last_name(kind).as_str(),
+            UnlinkatFlags::NoRemoveDir,
+        );
+    }
 }
 
 /// Removes the spills of every session whose client is gone or is the one of `place`.

@@ -138,10 +138,30 @@ const fn is_word(byte: u8) -> bool {
 
 /// Returns the end of the run of bytes from `at` that `class` accepts.
 fn run(text: &[u8], at: usize, class: fn(u8) -> bool) -> usize {
-    text[at..]
+    run_at_most(text, at, usize::MAX, class)
+}
+
+/// Returns the end of the first `most` bytes of that run.
+fn run_at_most(text: &[u8], at: usize, most: usize, class: fn(u8) -> bool) -> usize {
+    let length = text[at..]
         .iter()
-        .position(|byte| !class(*byte))
-        .map_or(text.len(), |length| at + length)
+        .take(most)
+        .take_while(|byte| class(**byte))
+        .count();
+    looked(length);
+    at + length
+}
+
+/// Counts the bytes that a place is judged by, for the tests.
+#[cfg_attr(not(test), expect(unused_variables, reason = "only tests count"))]
+fn looked(bytes: usize) {
+    #[cfg(test)]
+    LOOKED.set(LOOKED.get() + bytes);
+}
+
+#[cfg(test)]
+thread_local! {
+    static LOOKED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 /// Says whether letters and digits are mixed, as in a random string and not in a word.

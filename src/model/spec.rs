@@ -105,6 +105,8 @@ pub struct Spec {
     pub status: Status,
     pub missed_if: Option<String>,
     pub done: Vec<Done>,
+    /// For each criterion what stands in cells that nobody reads.
+    surplus: Vec<Vec<String>>,
     sections: Vec<(String, Vec<String>)>,
 }
 
@@ -129,14 +131,13 @@ impl Spec {
             .map(str::trim)
             .filter(|text| is_filled(text))
             .map(str::to_owned);
-        let done = find(SECTIONS[1])
-            .iter()
-            .filter_map(|line| row(line))
-            .collect();
+        let rows = find(SECTIONS[1]).iter().filter_map(|line| row(line));
+        let (done, surplus) = rows.unzip();
         Self {
             status: Status::of(text),
             missed_if,
             done,
+            surplus,
             sections,
         }
     }
@@ -192,9 +193,18 @@ impl Spec {
             return vec!["there is no done criterion".to_owned()];
         }
         let undecided = self.done.iter().filter(|done| !is_filled(&done.decided_by));
-        undecided
+        let mut found: Vec<String> = undecided
             .map(|done| format!("nothing decides the criterion '{}'", done.criterion))
-            .collect()
+            .collect();
+        let rows = self.done.iter().zip(&self.surplus);
+        found.extend(rows.filter(|(_, cells)| !cells.is_empty()).map(|(done, cells)| {
+            format!(
+                "the row of '{}' has more than two cells: '{}'; write '\\|' for a pipe in a cell",
+                done.criterion,
+                cells.join(" | ")
+            )
+        }));
+        found
     }
 
     /// Returns the body of the acceptance bar that its approval records.
@@ -238,23 +248,42 @@ fn is_none(line: &str) -> bool {
         .eq_ignore_ascii_case("none")
 }
 
-/// Reads a row of the done criteria; the head and the rule under it are none.
-fn row(line: &str) -> Option<Done> {
-    let cells: Vec<&str> = line
-        .trim()
-        .strip_prefix('|')?
-        .split('|')
-        .map(str::trim)
-        .collect();
-    let [criterion, decided_by, ..] = cells.as_slice() else {
-        return None;
-    };
+/// Reads a row of the done criteria, and what stands in cells after the second; the head and the rule
+/// under it are none.
+fn row(line: &str) -> Option<(Done, Vec<String>)> {
+    let mut cells = cells(line.trim().strip_prefix('|')?).into_iter();
+    let (criterion, decided_by) = (cells.next()?, cells.next()?);
     let rule = criterion.chars().all(|c| matches!(c, '-' | ':'));
     let head = criterion.eq_ignore_ascii_case("criterion");
-    (!rule && !head && is_filled(criterion)).then(|| Done {
-        criterion: (*criterion).to_owned(),
-        decided_by: (*decided_by).to_owned(),
-    })
+    let surplus = cells.filter(|cell| !cell.is_empty()).collect();
+    (!rule && !head && is_filled(&criterion)).then_some((
+        Done {
+            criterion,
+            decided_by,
+        },
+        surplus,
+    ))
+}
+
+/// Returns the cells of a row; `\|` is a pipe in a cell, also in code.
+fn cells(row: &str) -> Vec<String> {
+    let mut cells = Vec::new();
+    let mut cell = String::new();
+    for part in row.split_inclusive('|') {
+        match (part.strip_suffix("\\|"), part.strip_suffix('|')) {
+            (Some(text), _) => {
+                cell.push_str(text);
+                cell.push('|');
+            }
+            (None, Some(text)) => {
+                cell.push_str(text);
+                cells.push(std::mem::take(&mut cell));
+            }
+            (None, None) => cell.push_str(part),
+        }
+    }
+    cells.push(cell);
+    cells.iter().map(|cell| cell.trim().to_owned()).collect()
 }
 
 /// Returns the text of a new spec.

@@ -97,9 +97,11 @@ impl Payload {
         }
     }
 
-    /// Returns the directory the session is in, as the client wrote it.
+    /// Returns the directory the session is in, as the client wrote it; that of the workspace, which a
+    /// status line is told of, where it wrote none.
     pub fn cwd(&self) -> Option<PathBuf> {
-        self.path("cwd")
+        let workspace = || path_of(self.get("workspace")?.get("current_dir")?);
+        self.path("cwd").or_else(workspace)
     }
 
     /// Returns a member that is an absolute path.
@@ -189,7 +191,13 @@ mod tests {
     fn a_path_is_absolute_or_none() {
         let found = payload("{\"cwd\":\"/a/b\"}").cwd().unwrap();
         assert_eq!(found, std::path::Path::new("/a/b"));
+        for cwd in ["", "\"cwd\":null,", "\"cwd\":\"a\","] {
+            let json = format!("{{{cwd}\"workspace\":{{\"current_dir\":\"/a/b\"}}}}");
+            let found = payload(&json).cwd().unwrap();
+            assert_eq!(found, std::path::Path::new("/a/b"));
+        }
         for json in [
+            "{\"workspace\":{\"current_dir\":\"a\"}}",
             "{\"cwd\":\"a\"}",
             "{\"cwd\":\"\"}",
             "{\"cwd\":\"/a\\u0000b\"}",

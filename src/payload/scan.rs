@@ -150,6 +150,14 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// Returns the value as JSON that every reader takes: what is no text in its strings becomes U+FFFD.
+    pub fn json(self) -> Cow<'a, str> {
+        match std::str::from_utf8(self.0) {
+            Ok(text) if is_proper(self.0) => Cow::Borrowed(text),
+            Ok(_) | Err(_) => Cow::Owned(proper(self.0)),
+        }
+    }
+
     /// Says whether this is true, or a string that says so.
     pub fn truth(self) -> bool {
         self.0 == b"true" || self.0.eq_ignore_ascii_case(b"\"true\"")
@@ -246,6 +254,49 @@ fn unescaped(text: &[u8]) -> Vec<u8> {
         at += 2;
     }
     bytes
+}
+
+/// Says whether the strings of a value hold no raw control byte and no escape that may be wrong.
+fn is_proper(json: &[u8]) -> bool {
+    let mut at = 0;
+    while let Some(c) = json.get(at) {
+        match (c, json.get(at + 1)) {
+            (b'\\', Some(b'u')) if unicode(&json[at..]).0 == char::REPLACEMENT_CHARACTER => {
+                return false;
+            }
+            (b'\\', Some(b'"' | b'\\' | b'/' | b'n' | b't' | b'r' | b'b' | b'f')) => at += 1,
+            (b'\\', Some(b'u')) => at += unicode(&json[at..]).1 - 1,
+            (b'\\', _) | (..=0x1f, _) => return false,
+            _ => {}
+        }
+        at += 1;
+    }
+    true
+}
+
+/// Writes each string of a value anew.
+fn proper(json: &[u8]) -> String {
+    let mut text = String::with_capacity(json.len());
+    let mut at = 0;
+    while at < json.len() {
+        let rest = &json[at..];
+        let length = match rest[0] {
+            b'"' => {
+                let length = string_len(rest);
+                let string = Value(&rest[..length]).text().unwrap_or_default();
+                text.push_str(&serde_json::Value::from(string).to_string());
+                length
+            }
+            _ => {
+                let length = rest.iter().position(|c| *c == b'"');
+                let length = length.unwrap_or(rest.len());
+                text.push_str(&String::from_utf8_lossy(&rest[..length]));
+                length
+            }
+        };
+        at += length;
+    }
+    text
 }
 
 /// Decodes the `\uXXXX`, or pair of them, that `text` begins with; returns its length too.

@@ -165,3 +165,25 @@ proptest! {
         crate::payload::fuzz(&json);
     }
 }
+
+#[test]
+fn any_value_is_written_as_json_that_every_reader_takes() {
+    let read = |json: &[u8]| -> serde_json::Value {
+        serde_json::from_str(&first(json).unwrap().json()).unwrap()
+    };
+    for (json, wanted) in [
+        (
+            &br#"{"a": "b\n\u00e9\ud83d\ude00\"", "c": [1.50, null]}"#[..],
+            "{\"a\":\"b\\né😀\\\"\",\"c\":[1.5,null]}",
+        ),
+        (b"{\"a\":\"x\\ud800y\"}", "{\"a\":\"x\u{fffd}y\"}"),
+        (b"{\"a\":\"x\x01\ty\"}", "{\"a\":\"x\\u0001\\ty\"}"),
+        (b"[\"x\xff\xfe\", \"\\q\"]", "[\"x\u{fffd}\u{fffd}\",\"q\"]"),
+        (b"\"\\ufffd\"", "\"\u{fffd}\""),
+        (b"{\n \"a\": 1}", "{\"a\":1}"),
+    ] {
+        assert_eq!(read(json).to_string(), wanted);
+    }
+    let plain = b"{\"a\": 1.50}";
+    assert_eq!(first(plain).unwrap().json(), "{\"a\": 1.50}");
+}

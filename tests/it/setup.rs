@@ -340,6 +340,105 @@ fn the_inline_charter_is_added_once() {
     assert_eq!(repo.read("CLAUDE.md"), text);
 }
 
+const CHARTERS: [Charter; 2] = [Charter::Import, Charter::Inline];
+
+fn start_as(repo: &Repo, charter: Charter) -> Vec<Step> {
+    start_with(
+        repo,
+        Start {
+            charter,
+            ..request()
+        },
+    )
+}
+
+#[test]
+fn uninstall_gives_back_the_bytes_of_the_memory_file() {
+    for charter in CHARTERS {
+        for text in [
+            "# P\nrules",
+            "",
+            "x",
+            "x\n",
+            "x\n\n",
+            "x\n\n\n",
+            "\n",
+            "x\r\n",
+        ] {
+            let repo = Repo::new();
+            repo.commit("a");
+            repo.write("CLAUDE.md", text);
+            start_as(&repo, charter);
+            let written = repo.read("CLAUDE.md");
+            start_as(&repo, charter);
+            assert_eq!(repo.read("CLAUDE.md"), written, "{charter:?} {text:?}");
+            uninstall(&repo);
+            assert_eq!(repo.read("CLAUDE.md"), text, "{charter:?}");
+        }
+        let repo = Repo::new();
+        repo.commit("a");
+        start_as(&repo, charter);
+        uninstall(&repo);
+        assert!(!repo.path().join("CLAUDE.md").exists(), "{charter:?}");
+    }
+}
+
+#[test]
+fn what_was_added_below_the_charter_keeps_its_own_line() {
+    for charter in CHARTERS {
+        let repo = Repo::new();
+        repo.commit("a");
+        repo.write("CLAUDE.md", "rules");
+        start_as(&repo, charter);
+        let written = repo.read("CLAUDE.md");
+        repo.write("CLAUDE.md", format!("{written}\nmore\n"));
+        uninstall(&repo);
+        assert_eq!(repo.read("CLAUDE.md"), "rules\n\nmore\n");
+    }
+}
+
+#[test]
+fn the_charter_is_loaded_once_in_whatever_form_it_was_put_first() {
+    for (first, second) in [
+        (Charter::Import, Charter::Inline),
+        (Charter::Inline, Charter::Import),
+    ] {
+        let repo = Repo::new();
+        repo.commit("a");
+        repo.write("CLAUDE.md", "x\n");
+        start_as(&repo, first);
+        let written = repo.read("CLAUDE.md");
+        start_as(&repo, second);
+        assert_eq!(repo.read("CLAUDE.md"), written, "{first:?}");
+        uninstall(&repo);
+        assert_eq!(repo.read("CLAUDE.md"), "x\n", "{first:?}");
+        assert!(!repo.path().join("OPERATOR.md").exists());
+    }
+}
+
+#[test]
+fn a_changed_inline_charter_is_kept_and_an_older_one_is_brought_up_to_date() {
+    let repo = Repo::new();
+    repo.commit("a");
+    repo.write("CLAUDE.md", "x\n");
+    start_as(&repo, Charter::Inline);
+    let written = repo.read("CLAUDE.md");
+    let changed = written.replace("verdict", "opinion");
+    repo.write("CLAUDE.md", &changed);
+    for charter in CHARTERS {
+        assert!(acts(&start_as(&repo, charter), Act::Kept).contains(&"CLAUDE.md"));
+        assert_eq!(repo.read("CLAUDE.md"), changed);
+    }
+    assert!(acts(&uninstall(&repo), Act::Kept).contains(&"CLAUDE.md"));
+    assert_eq!(repo.read("CLAUDE.md"), changed);
+
+    // As it was written before it had a seal.
+    let seal = written.rfind("<!-- git-operator charter ").unwrap();
+    repo.write("CLAUDE.md", &written[..seal]);
+    start_as(&repo, Charter::Import);
+    assert_eq!(repo.read("CLAUDE.md"), written);
+}
+
 #[test]
 fn outside_a_repository_the_ledger_lies_in_the_project() {
     let repo = Repo::outside();

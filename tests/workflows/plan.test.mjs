@@ -87,3 +87,21 @@ test('a plan in another shape is no plan', async () => {
     assert.equal(calls.length, 1)
   }
 })
+
+test('a plan that does not list what is uncovered and what is open is no report', async () => {
+  const good = plan(task('a'))
+  for (const bad of [
+    { tasks: good.tasks }, { ...good, uncovered: 'criterion two' }, { ...good, questions: 'which db?' },
+    { ...good, uncovered: undefined }, { ...good, questions: null },
+  ]) {
+    const { result, calls } = await run('plan', SPEC, seats(bad))
+    assert.equal(calls.length, 1, JSON.stringify(bad))
+    assert.equal(result.blocked, true)
+    assert.deepEqual(result.reasons, ['no report from decompose'])
+  }
+})
+
+test('what is uncovered or open blocks in whatever form it is said', async () => {
+  const { result } = await run('plan', SPEC, seats({ ...plan(task('a')), uncovered: [{ c: 'two' }], questions: [{ q: 1 }] }))
+  assert.deepEqual(result.reasons, ['no task serves: {\n "c": "two"\n}', 'needs an answer: {\n "q": 1\n}'])
+})

@@ -97,3 +97,11 @@ test('a verifier in a worktree on another commit has verified nothing', async ()
   assert.equal(calls.length, 0)
   assert.equal(result.refused, true)
 })
+
+test('a lens that does not say what it looked at is dead', async () => {
+  for (const bad of [{ findings: [] }, { looked: [], findings: [] }, { looked: 'a.rs', findings: [] }, { looked: [' ', null], findings: [] }]) {
+    const { result } = await run('review', 'x', seats({ spec: bad }))
+    assert.equal(result.blocked, true, JSON.stringify(bad))
+    assert.deepEqual(result.deadLenses, ['spec'])
+  }
+})

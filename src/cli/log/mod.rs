@@ -2,7 +2,10 @@ mod filter;
 mod format;
 mod graph;
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    cell::Cell,
+    collections::{HashMap, HashSet},
+};
 
 use serde_json::Value;
 
@@ -52,7 +55,7 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["evidence", "json", "format", "zero"])]
     graph: bool,
 
-    /// Print the evidence and nothing else, byte for byte
+    /// Print the evidence and nothing else, byte for byte; that of each record begins a line
     #[arg(long, conflicts_with = "format")]
     evidence: bool,
 
@@ -92,6 +95,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         paint: context.paint()?,
         columns: context.columns(),
         ties: ties(args, &filter, context)?,
+        unended: Cell::new(false),
     };
     let mut walk = Walk::default();
     let mut graph = Graph::default();
@@ -206,6 +210,8 @@ struct View<'a> {
     columns: Option<usize>,
     /// What records are tied to; empty where nobody asks.
     ties: Vec<Ties<'a>>,
+    /// Whether the last evidence did not end its line.
+    unended: Cell<bool>,
 }
 
 impl View<'_> {
@@ -287,6 +293,12 @@ impl View<'_> {
             return Ok(());
         };
         let ui = &self.context.ui;
+        if self
+            .unended
+            .replace(!self.args.zero && !bytes.ends_with(b"\n"))
+        {
+            ui.bytes(b"\n")?;
+        }
         if ui.is_watched() {
             ui.print(printable(&String::from_utf8_lossy(&bytes)))?;
         } else {

@@ -1,6 +1,9 @@
 use proptest::strategy::Strategy;
 
-use super::{OPENINGS, PASSED_END, PASSED_START, WORDS, counts_none, is_failing, next, position};
+use super::{
+    OPENINGS, PASSED_END, PASSED_START, WORDS, counts_none, is_counted_none, is_failing, is_make,
+    is_numbered, is_placed, next, position, tells_code,
+};
 
 #[test]
 fn reports_of_failure_are_seen() {
@@ -25,6 +28,37 @@ fn reports_of_failure_are_seen() {
         "    ✕ renders (3 ms)",
         "Traceback (most recent call last):",
         "test result: FAILED. 1 passed; 1 failed; 0 ignored",
+        "    Expected: 3",
+        "    Received: 4",
+        "  Actual: false",
+        "Value of: x",
+        "    Which is: 3",
+        "✖ adds two numbers (1.3ms)",
+        "❌ lint",
+        "  1) should return -1",
+        "    add_test.go:12: Add(1,2) = 4, want 3",
+        "\tcalc_test.rb:7: got nil",
+        "OSError: [Errno 28] No space left on device",
+        "java.io.IOException: Broken pipe",
+        "EOFError: EOF when reading a line",
+        "SSLError(1)",
+        "S3Exception: x",
+        "java.lang.Error: x",
+        "subprocess.TimeoutExpired: Command 'x'",
+        "write: no space left on device",
+        "make: *** No rule to make target 'x'.  Stop.",
+        "make[2]: *** [Makefile:3: all] Terminated",
+        "Bail out!",
+        "WARNING: DATA RACE",
+        "exit status 2",
+        "Process exited with code 101.",
+        "exit code: -1",
+        "SIGKILL",
+        "Unable to connect",
+        "CRITICAL disk full",
+        "error: 0 arguments were given",
+        "Failures: 1, Errors: 0",
+        "Failures: 0, Errors: 2",
     ] {
         assert!(is_failing(line), "{line}");
     }
@@ -43,6 +77,21 @@ fn ordinary_lines_are_not() {
         "found 0 errors and no failures",
         "PASS src/error.test.ts",
         "drwxr-xr-x 2 root root 4096 error_kind",
+        "No errors, no warnings",
+        "built without errors",
+        "Tests run: 3, Failures: 0, Errors: 0, Skipped: 0",
+        "host : ok=3 changed=1 unreachable=0 failed=0 skipped=1",
+        "Process exited with code 0.",
+        "exit status 0",
+        "exit code: 0",
+        "the exit code is documented",
+        "DEFAULTS and TERRORS",
+        "Actually nothing",
+        "    src/a.rs and more",
+        "src/a.rs:12: let x = 1;",
+        "(a) first 1) second",
+        "12 files changed)",
+        "make all",
         "",
         "plain",
     ] {
@@ -52,12 +101,28 @@ fn ordinary_lines_are_not() {
 
 /// Looks at every byte, and first at what the line begins and ends with.
 mod plainly {
-    use super::{OPENINGS, PASSED_END, PASSED_START, WORDS, counts_none};
+    use super::{
+        OPENINGS, PASSED_END, PASSED_START, WORDS, counts_none, is_counted_none, is_make,
+        is_numbered, is_placed, tells_code,
+    };
 
     pub(super) fn position(line: &str) -> Option<usize> {
         let text = line.trim();
         let start = line.len() - line.trim_start().len();
-        if OPENINGS.iter().any(|mark| text.starts_with(mark)) {
+        let begins = |mark: &&str| {
+            let lower = text.to_ascii_lowercase();
+            lower
+                .strip_prefix(&mark.to_ascii_lowercase())
+                .is_some_and(|rest| {
+                    !(mark.ends_with(|c: char| c.is_ascii_alphabetic())
+                        && rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+                })
+        };
+        if OPENINGS.iter().any(|mark| begins(&mark))
+            || is_numbered(text.as_bytes())
+            || is_make(text)
+            || is_placed(line)
+        {
             return Some(start);
         }
         if has_passed(text) {
@@ -84,7 +149,10 @@ mod plainly {
         let Some(before) = at.checked_sub(1).map(|before| bytes[before]) else {
             return true;
         };
-        let camel = before.is_ascii_lowercase() && bytes[at].is_ascii_uppercase();
+        let small_follows = bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
+        let joined = before.is_ascii_uppercase() || before.is_ascii_digit() || before == b'.';
+        let camel = (before.is_ascii_lowercase() || joined && small_follows)
+            && bytes[at].is_ascii_uppercase();
         camel || !(before.is_ascii_alphanumeric() || matches!(before, b'_' | b'/' | b'-' | b'.'))
     }
 
@@ -100,7 +168,13 @@ mod plainly {
         let name = matches!(bytes.get(end), Some(b'_' | b'-' | b'/'))
             || bytes.get(end) == Some(&b'.')
                 && bytes.get(end + 1).is_some_and(u8::is_ascii_lowercase);
-        !name && !counts_none(bytes, at)
+        let rest = &bytes[end..];
+        let none = if word.starts_with("exit") {
+            !tells_code(rest)
+        } else {
+            counts_none(bytes, at) || is_counted_none(rest)
+        };
+        !name && !none
     }
 }
 
@@ -113,7 +187,25 @@ fn line() -> impl Strategy<Value = String> {
         .chain(&PASSED_END);
     let marks: Vec<String> = marks
         .map(|mark| (*mark).to_owned())
-        .chain([" PASSED ", "FAIL", "ERROR", "no ", "0 "].map(str::to_owned))
+        .chain(
+            [
+                " PASSED ",
+                "FAIL",
+                "ERROR",
+                "no ",
+                "0 ",
+                ": 0,",
+                "=0 ",
+                " 1",
+                "1) ",
+                "make: *** ",
+                "    a.go:1: ",
+                "OS",
+                "S3",
+                "x.",
+            ]
+            .map(str::to_owned),
+        )
         .collect();
     let mark = proptest::sample::select(marks);
     let part = proptest::prop_oneof![

@@ -1,6 +1,6 @@
 //! Secrets that are known by their own shape.
 
-use super::{LETTER, SIGN, Secret, begins_word, is_mixed, run};
+use super::{LETTER, SIGN, Secret, begins_word, is_mixed, run, run_at_most};
 
 /// A token: a fixed prefix, then so many bytes of a class.
 struct Form {
@@ -56,11 +56,19 @@ fn dotted(byte: u8) -> bool {
     url(byte) || byte == b'.'
 }
 
+fn padded(byte: u8) -> bool {
+    url(byte) || matches!(byte, b'=' | b'+' | b'/' | b'%')
+}
+
+fn path(byte: u8) -> bool {
+    url(byte) || byte == b'/'
+}
+
 fn hex(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'a'..=b'f')
 }
 
-const FORMS: [Form; 33] = [
+const FORMS: [Form; 45] = [
     exact(form("aws-key", "AKIA", upper), 16),
     exact(form("aws-key", "ASIA", upper), 16),
     exact(form("google-key", "AIza", url), 35),
@@ -79,7 +87,14 @@ const FORMS: [Form; 33] = [
     least(form("slack-token", "xoxa-", url), 10),
     least(form("slack-token", "xoxr-", url), 10),
     least(form("slack-token", "xoxs-", url), 10),
+    least(form("slack-token", "xoxc-", url), 10),
+    least(form("slack-token", "xoxd-", padded), 10),
+    least(form("slack-token", "xoxe-", url), 10),
+    least(form("slack-token", "xapp-", url), 10),
+    form("slack-webhook", "hooks.slack.com/services/", path),
     form("anthropic-key", "sk-ant-", url),
+    least(form("openrouter-key", "sk-or-v1-", alnum), 32),
+    form("openai-key", "sk-admin-", url),
     form("openai-key", "sk-proj-", url),
     form("openai-key", "sk-svcacct-", url),
     least(form("openai-key", "sk-", alnum), 32),
@@ -93,6 +108,11 @@ const FORMS: [Form; 33] = [
     exact(form("digitalocean-token", "dop_v1_", hex), 64),
     least(form("shopify-token", "shpat_", hex), 32),
     form("vault-token", "hvs.", url),
+    form("docker-token", "dckr_pat_", url),
+    form("docker-token", "dckr_oat_", url),
+    form("google-secret", "GOCSPX-", url),
+    form("webhook-secret", "whsec_", padded),
+    form("atlassian-token", "ATATT3", padded),
     exact(form("age-key", "AGE-SECRET-KEY-1", upper), 58),
 ];
 
@@ -154,12 +174,30 @@ fn token(text: &[u8], at: usize) -> Option<Secret> {
     })
 }
 
+/// How much of a token is looked at to see whether it is one.
+const JUDGED: usize = 128;
+
 fn fits(form: &Form, text: &[u8], at: usize) -> bool {
     let body = at + form.prefix.len();
-    let end = run(text, body, form.class);
+    let end = run_at_most(text, body, JUDGED, form.class);
+    let token = &text[body..end];
     // A placeholder (`ghp_xxxx…`) has no digit or no letter.
-    (form.least..=form.most).contains(&(end - body)) && is_mixed(&text[body..end])
+    (form.least..=form.most).contains(&token.len())
+        && is_mixed(token)
+        && (form.kind != "aws-key" || !is_word_and_number(token))
 }
+
+/// `PACIFIC123456789`
+fn is_word_and_number(token: &[u8]) -> bool {
+    let letters = token
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphabetic())
+        .count();
+    token.len() - letters > 4 && token[letters..].iter().all(u8::is_ascii_digit)
+}
+
+/// How long the first part of a web token is at most.
+const WEB_HEAD: usize = 1_024;
 
 /// Three parts in base64 with dots between, the first two beginning like a JSON object.
 fn web_token(text: &[u8], at: usize) -> Option<Secret> {
@@ -170,7 +208,10 @@ fn web_token(text: &[u8], at: usize) -> Option<Secret> {
         if !dot || !text.get(from..)?.starts_with(start.as_bytes()) {
             return None;
         }
-        end = run(text, from, url);
+        end = match part {
+            0 => run_at_most(text, from, WEB_HEAD, url),
+            _ => run(text, from, url),
+        };
         if end - from < 10 {
             return None;
         }
@@ -181,25 +222,27 @@ fn web_token(text: &[u8], at: usize) -> Option<Secret> {
     })
 }
 
-/// The body of a PEM private key; the lines around it stay.
+/// The body of a private key in PEM or of PGP; the lines around it stay.
 fn private_key(text: &[u8], at: usize) -> Option<Secret> {
     const BEGIN: &[u8] = b"-----BEGIN ";
-    const CLOSE: &[u8] = b"PRIVATE KEY-----";
-    let name = at + BEGIN.len();
+    const DASHES: &[u8] = b"-----";
     if !text[at..].starts_with(BEGIN) {
         return None;
     }
-    let name_end = run(text, name, |byte| byte == b' ' || upper(byte));
-    let head = text[name..].get(..name_end - name + 5)?;
-    if !head.ends_with(CLOSE) {
+    let name = at + BEGIN.len();
+    let name_end = run_at_most(text, name, 64, |byte| byte == b' ' || upper(byte));
+    if !text[name_end..].starts_with(DASHES) {
         return None;
     }
-    let body = name + head.len();
-    let mut end = run(text, body, |byte| {
-        alnum(byte) || b"+/=\\ :,-\r\n\t".contains(&byte)
-    });
-    if let Some(dashes) = text[body..end].windows(5).position(|five| five == b"-----") {
-        end = body + dashes;
+    let class = match &text[name..name_end] {
+        name if name.ends_with(b"PRIVATE KEY") => pem,
+        name if name.ends_with(b"PRIVATE KEY BLOCK") => armor,
+        _ => return None,
+    };
+    let body = name_end + DASHES.len();
+    let mut end = run(text, body, class);
+    while text[end..].starts_with(b"-") && !text[end..].starts_with(DASHES) {
+        end = run(text, end + 1, class);
     }
     // Leaves the line ends around the body, so that the frame still reads as one.
     while end > body && text[end - 1].is_ascii_whitespace() {
@@ -210,6 +253,15 @@ fn private_key(text: &[u8], at: usize) -> Option<Secret> {
         kind: "private-key",
         range: start..end,
     })
+}
+
+/// The bytes of a key and its headers, but for the dash.
+fn pem(byte: u8) -> bool {
+    alnum(byte) || b"+/=\\ :,\r\n\t".contains(&byte)
+}
+
+fn armor(byte: u8) -> bool {
+    pem(byte) || b".()@<>_".contains(&byte)
 }
 
 /// The password of `scheme://user:password@host`, seen from the colon before it.
@@ -254,13 +306,25 @@ fn has_user_before(text: &[u8], at: usize) -> bool {
 }
 
 /// Says whether a value only stands for a secret: `$VAR`, `<token>`, `[masked]`, `****`, `changeme`.
+///
+/// Of a long one its start is enough.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
     // The first line of a key in PEM says that one follows, and is none.
     if value.starts_with(b"-----") {
         return true;
     }
-    const WORDS: [&str; 12] = [
+    const WORDS: [&str; 22] = [
         "changeme",
+        "your-",
+        "your_",
+        "yourtoken",
+        "test-",
+        "test_",
+        "not-set",
+        "not_set",
+        "notset",
+        "undefined",
+        "insert-",
         "example",
         "placeholder",
         "redacted",
@@ -279,6 +343,8 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
     if b"$<[{%(*".contains(first) || value.iter().all(|byte| byte == first) {
         return true;
     }
-    let lower = value.to_ascii_lowercase();
-    WORDS.iter().any(|word| lower.starts_with(word.as_bytes()))
+    WORDS.iter().any(|word| {
+        let start = value.get(..word.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))
+    })
 }

@@ -29,6 +29,14 @@ fn tokens_are_known_by_their_shape_anywhere_in_a_text() {
         ("openai-key", token("sk-", 48)),
         ("stripe-key", token("sk_live_", 24)),
         ("npm-token", token("npm_", 36)),
+        ("openrouter-key", token("sk-or-v1-", 64)),
+        ("openai-key", token("sk-admin-", 40)),
+        ("slack-token", token("xapp-", 40)),
+        ("slack-token", token("xoxc-", 40)),
+        ("docker-token", token("dckr_pat_", 27)),
+        ("google-secret", token("GOCSPX-", 28)),
+        ("webhook-secret", token("whsec_", 32)),
+        ("atlassian-token", token("ATATT3", 100)),
         ("huggingface-token", token("hf_", 34)),
         ("digitalocean-token", format!("dop_v1_{hex}")),
         (
@@ -58,6 +66,46 @@ fn a_named_value_is_a_secret() {
     for (text, secret) in [
         ("DB_PASSWORD=hunter2hunter2", "hunter2hunter2"),
         ("export API_KEY='abcd1234efgh'", "abcd1234efgh"),
+        (
+            "\"SecretAccessKey\": \"wJalrXUtnFEMI/K7MDENG/bPxRfiCYzEXAMPLEKEY\"",
+            "wJalrXUtnFEMI/K7MDENG/bPxRfiCYzEXAMPLEKEY",
+        ),
+        (
+            "AWS_SECRET_ACCESS_KEY: \"wJalrXUtnFEMI/K7MDENG+bPxRfiCYzEXAMPLEKEY\"",
+            "wJalrXUtnFEMI/K7MDENG+bPxRfiCYzEXAMPLEKEY",
+        ),
+        (
+            r#"{"SessionToken": "IQoJb3JpZ2luX2VjEPz//wEaCXVzLWVhc3Qt"}"#,
+            "IQoJb3JpZ2luX2VjEPz//wEaCXVzLWVhc3Qt",
+        ),
+        (
+            r#"{"apiKey": "aB3dE5fG7hI9/K1lM3nO5pQ7"}"#,
+            "aB3dE5fG7hI9/K1lM3nO5pQ7",
+        ),
+        (
+            "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYzEXAMPLEKEY",
+            "wJalrXUtnFEMI/K7MDENG/bPxRfiCYzEXAMPLEKEY",
+        ),
+        ("DB_PASSWORD=hunter2hunter2$x9&y8", "hunter2hunter2$x9&y8"),
+        ("SMTP_PASSWORD=Tr0ub4dor&3xyz; ls", "Tr0ub4dor&3xyz"),
+        (
+            r#"{"token":"aB3dE5fG7hI9jK1l\"M3nO5pQ7"}"#,
+            r#"aB3dE5fG7hI9jK1l\"M3nO5pQ7"#,
+        ),
+        ("DB_PASSWORD='xK9$mP2&qR7'", "xK9$mP2&qR7"),
+        ("DB_PASSWORD=\"hunter2 hunter3\"", "hunter2 hunter3"),
+        ("DB_PASSWORD=abcd1234:efgh5678", "abcd1234:efgh5678"),
+        ("DB_PASSWORD=été-2024-été", "été-2024-été"),
+        ("\"password\"\t:\t\"abc123def456\"", "abc123def456"),
+        ("api_key\t=\tAb3dEf6hIj9kLm2n", "Ab3dEf6hIj9kLm2n"),
+        (
+            "//registry.invalid/:_authToken=0b9c7f8e-1111-4222-8333-444455556666",
+            "0b9c7f8e-1111-4222-8333-444455556666",
+        ),
+        (
+            "AccountName=a;AccountKey=aB3dE5fG7hI9jK1lM3nO5pQ7+/==;EndpointSuffix=core",
+            "aB3dE5fG7hI9jK1lM3nO5pQ7+/==",
+        ),
         (r#"{"clientSecret": "abc123def456"}"#, "abc123def456"),
         (r#"{\"token\":\"abc123def456\"}"#, "abc123def456"),
         ("access-token: Ab3dEf6hIj9kLm2n", "Ab3dEf6hIj9kLm2n"),
@@ -76,6 +124,12 @@ fn a_named_value_is_a_secret() {
         kinds("authorization: Basic dXNlcjpwYXNzd29yZDE="),
         [("authorization", "dXNlcjpwYXNzd29yZDE=")]
     );
+    for scheme in ["token", "Digest", "ApiKey", "Bot"] {
+        assert_eq!(
+            kinds(&format!("Authorization: {scheme} abcdefghij0123456789")),
+            [("authorization", "abcdefghij0123456789")]
+        );
+    }
     assert_eq!(
         kinds("postgres://app:s3cr3t:x@db.invalid:5432/app"),
         [("url-password", "s3cr3t:x")]
@@ -90,6 +144,13 @@ fn a_private_key_is_one_secret_and_its_frame_stays() {
     assert_eq!(
         mask(&text),
         "a\n-----BEGIN RSA PRIVATE KEY-----\n[masked:private-key]\n-----END RSA PRIVATE KEY-----\nb\n"
+    );
+    let pgp = format!(
+        "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n{body}-----END PGP PRIVATE KEY BLOCK-----"
+    );
+    assert_eq!(
+        mask(&pgp),
+        "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n[masked:private-key]\n-----END PGP PRIVATE KEY BLOCK-----"
     );
     let cut = format!("-----BEGIN PRIVATE KEY-----\n{body}");
     assert_eq!(
@@ -125,6 +186,20 @@ fn ordinary_output_holds_no_secret() {
         "SECRET_FILE=/run/secrets/db PASSWORD_FILE=/x TOKEN=/var/run/token-0123456789",
         "eyJhbGciOiJIUzI1NiJ9 eyJhbGciOiJIUzI1NiJ9.short",
         "commit 0b9c7f8e-1111-4222-8333-444455556666",
+        "SECRET_KEY=os.environ['X']",
+        "SECRET=process.env.SECRET",
+        "SECRET_KEY=settings.auth.secret_key",
+        "API_KEY=your_api_key_goes_here",
+        "OPENAI_API_KEY=test-key",
+        "TOKEN=your-token-here",
+        "TOKEN=not-set SECRET=undefined",
+        "ASIAPACIFIC123456789",
+        "\"secret\": \"src/auth/Secret2/index.ts\"",
+        "\"apiKey\": \"./config/Keys2024/production-key\"",
+        "\"token\": \"https://auth.example.com/V2/token/abc\"",
+        "config.token: Object.assign(Defaults2, options)",
+        "AccountKey=... whsec_ GOCSPX-",
+        "see https://hooks.slack.com/services/ for more",
     ] {
         assert_eq!(kinds(text), [], "{text}");
     }
@@ -143,6 +218,48 @@ fn a_mask_is_never_longer_than_the_secret_and_is_itself_no_secret() {
         assert_ne!(masked, text);
         assert!(masked.len() <= text.len(), "{masked}");
         assert_eq!(mask(&masked), masked);
+    }
+}
+
+#[test]
+fn a_webhook_of_slack_is_a_secret() {
+    let hook = "hooks.slack.com/services/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";
+    assert_eq!(
+        kinds(&format!("curl https://{hook} -d x")),
+        [("slack-webhook", hook)]
+    );
+}
+
+/// How many bytes a search looks at, for each byte of the text.
+fn looks(text: &str) -> usize {
+    super::LOOKED.set(0);
+    let _ = secrets(text.as_bytes());
+    super::LOOKED.get() / text.len()
+}
+
+#[test]
+fn a_text_full_of_beginnings_is_looked_at_a_few_times_at_most() {
+    let key = format!("-----BEGIN PRIVATE KEY-----\n{}\n", "aB3d".repeat(300));
+    for unit in [
+        "token=",
+        "token=a",
+        "sk-ant-",
+        "eyJ",
+        "eyJa-",
+        "eyJaaaaaaaaaa.",
+        "https://a:",
+        "-----BEGIN PRIVATE KEY-----\n",
+        "-----BEGIN ",
+        "-",
+        "password=\"",
+        "password='a ",
+        "\"token\": \"\\",
+        "A_SECRET=x:",
+        "Bearer a",
+        &key,
+    ] {
+        let looked = looks(&unit.repeat(200_000 / unit.len()));
+        assert!(looked <= 256, "{unit:?}: {looked}");
     }
 }
 

@@ -133,13 +133,33 @@ fn an_approval_changes_the_status_line_and_nothing_else() {
 }
 
 #[test]
-fn a_row_with_more_cells_keeps_the_first_two() {
-    let spec = Spec::parse("## Done criteria\n|Criterion|by|\n|:--|--|\n| a | b | c |\nno row\n");
+fn an_escaped_pipe_stays_in_its_cell() {
+    let row = r"| tests \| docs pass | `cargo test 2>&1 \| grep -c ok` |";
+    let spec = Spec::parse(&format!(
+        "## Done criteria\n|Criterion|by|\n|:--|--|\n{row}\n"
+    ));
     let done = Done {
-        criterion: "a".to_owned(),
-        decided_by: "b".to_owned(),
+        criterion: "tests | docs pass".to_owned(),
+        decided_by: "`cargo test 2>&1 | grep -c ok`".to_owned(),
     };
     assert_eq!(spec.done, [done]);
+    assert_eq!(
+        spec.bar(),
+        "- tests | docs pass: `cargo test 2>&1 | grep -c ok`\n"
+    );
+}
+
+#[test]
+fn what_stands_in_a_third_cell_is_a_problem_and_an_empty_one_is_none() {
+    let row = "| it is fast | bench |";
+    let with = |cells: &str| Spec::parse(&WHOLE.replace(row, &format!("{row} {cells}"))).problems();
+    assert_eq!(with("  |"), Vec::<String>::new());
+    assert_eq!(
+        with("grep -c ok |"),
+        [
+            r"the row of 'it is fast' has more than two cells: 'grep -c ok'; write '\|' for a pipe in a cell"
+        ]
+    );
 }
 
 proptest::proptest! {

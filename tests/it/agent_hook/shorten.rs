@@ -70,3 +70,57 @@ fn output_of_the_gate_and_short_output_are_not_answered() {
         .check();
     assert!(!repo.path().join(".operator/.compress-spill").exists());
 }
+
+#[test]
+fn a_failure_between_two_equal_outputs_is_not_passed_over() {
+    let repo = Repo::new();
+    repo.commit("a");
+    repo.write(".operator/.gitignore", "*\n");
+    let output: String = (0..60)
+        .map(|i| format!("{i} of the status lines\n"))
+        .collect();
+    let shown = || {
+        hook(&repo, "PostToolUse", bash("make check", &output))
+            .run()
+            .stdout
+    };
+    assert_eq!(shown(), "");
+    assert!(shown().contains("bytes as the output of `make check` before"));
+    let failed = json!({"tool_name": "Bash", "tool_input": {"command": "make check"},
+        "tool_use_id": "toolu_2", "error": "Exit code 1\nbroken"});
+    hook(&repo, "PostToolUseFailure", failed).run();
+    assert_eq!(shown(), "");
+}
+
+#[test]
+fn a_secret_is_masked_in_a_payload_that_is_not_proper_json() {
+    let repo = Repo::new();
+    repo.commit("a");
+    let key = format!("ghp_{}", "a1B2c3".repeat(6));
+    for odd in [&b"\\ud800"[..], b"\x01", b"\xff\xfe", b"\\x"] {
+        for (input, stdout) in [(odd, &b""[..]), (b"", odd)] {
+            let payload = [
+                b"{\"session_id\":\"S1\",\"cwd\":\"" as &[u8],
+                repo.path().to_str().unwrap().as_bytes(),
+                b"\",\"hook_event_name\":\"PostToolUse\",\"tool_name\":\"Bash\",\"tool_use_id\":\"t\",",
+                b"\"tool_input\":{\"command\":\"x",
+                input,
+                b"\"},\"tool_response\":{\"stdout\":\"k ",
+                key.as_bytes(),
+                b" ",
+                stdout,
+                b"\",\"stderr\":\"\"}}",
+            ]
+            .concat();
+            let output = repo.operator(["hook"]).stdin(payload).run();
+            let answer: Value = serde_json::from_str(&output.stdout).unwrap();
+            let shown = &answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"];
+            let shown = shown.as_str().unwrap();
+            assert!(shown.starts_with("k [masked:github-token] "), "{shown}");
+        }
+    }
+    let without = json!({"tool_name": "Bash", "tool_use_id": "t",
+        "tool_response": {"stdout": key, "stderr": ""}});
+    let output = hook(&repo, "PostToolUse", without).run();
+    assert!(output.stdout.contains("[masked:github-token]"));
+}

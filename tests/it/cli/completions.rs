@@ -10,6 +10,8 @@ fn every_shell_gets_a_script() {
         assert_eq!(output.code, 0, "{shell}");
         assert!(output.stdout.contains("git-operator"), "{shell}");
         assert_eq!(output.stderr, "", "{shell}");
+        let offered = |word: &str| output.stdout.contains(word);
+        assert!(!offered("--compat") && !offered("-l compat"), "{shell}");
     }
 }
 

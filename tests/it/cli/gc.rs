@@ -48,7 +48,7 @@ fn what_the_ledger_wrote_is_packed_and_stays() {
     let log = repo.operator(["log"]).run();
     let output = repo.operator(["gc"]).run();
     assert!(output.stdout.contains("objects packed"), "{output:?}");
-    assert!(output.stdout.contains("1 commits pinned"), "{output:?}");
+    assert!(output.stdout.contains("1 commit pinned"), "{output:?}");
     assert_eq!(loose(&repo), "count: 4", "the pin is loose");
     assert_eq!(repo.operator(["log"]).run(), log);
     repo.git(["fsck", "--strict", "--no-dangling"]);

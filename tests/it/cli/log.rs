@@ -290,6 +290,20 @@ fn a_template_names_every_field() {
 }
 
 #[test]
+fn the_evidence_of_each_record_begins_a_line() {
+    let repo = Repo::new();
+    repo.commit("a");
+    for (criterion, evidence) in [("a", "one"), ("b", "two\n"), ("c", "three")] {
+        let words = ["verdict", "T", criterion, evidence, "PASS", "--owner", "S1"];
+        repo.operator(words).run();
+    }
+    let all = repo.operator(["log", "--evidence"]).run().stdout;
+    assert_eq!(all, "three\ntwo\none");
+    let parted = repo.operator(["log", "--evidence", "-z"]).run().stdout;
+    assert_eq!(parted, "three\0two\n\0one\0");
+}
+
+#[test]
 fn evidence_comes_out_byte_for_byte() {
     let repo = Repo::new();
     let store = store(&repo);

@@ -152,6 +152,51 @@ fn one_line_of_three_megabytes_keeps_its_ends_and_the_places_of_failure() {
 }
 
 #[test]
+fn every_step_that_failed_stays_where_returns_part_them() {
+    let project = Project::started();
+    let steps: String = (0..600)
+        .map(|i| {
+            let error = if i % 20 == 0 {
+                format!(" error: unit {i} broke")
+            } else {
+                String::new()
+            };
+            format!("\rstep {i} compile some thing or other at length{error}")
+        })
+        .collect();
+    let small = project.filter(&steps);
+    assert!(small.len() < steps.len() / 2, "{}", small.len());
+    for i in (0..600).step_by(20) {
+        assert!(small.contains(&format!(" error: unit {i} broke")), "{i}");
+    }
+    assert_eq!(project.filter(&small), small);
+}
+
+#[test]
+fn what_a_test_that_passed_said_is_elided() {
+    let project = Project::started();
+    let block = |end: &str| {
+        let said: String = (0..300)
+            .map(|i| format!("    add_test.go:{i}: {end} {i}\n"))
+            .collect();
+        format!("=== RUN   Test{end}\n{said}--- {end}: Test{end} (0.00s)\n")
+    };
+    let small = project.filter(&format!(
+        "{}{}{}",
+        block("PASS"),
+        block("FAIL"),
+        block("SKIP")
+    ));
+    for i in 0..300 {
+        assert!(
+            small.contains(&format!("    add_test.go:{i}: FAIL {i}\n")),
+            "{i}"
+        );
+    }
+    assert!(!small.contains("add_test.go:299: PASS") && !small.contains("add_test.go:1: SKIP"));
+}
+
+#[test]
 fn a_thousand_failing_lines_all_stay() {
     let project = Project::started();
     let mut out = String::new();

@@ -108,7 +108,6 @@ fn what_may_not_be_changed_is_not_answered() {
         ("Bash", json!({"command": "ls"}), json!({"output": long})),
         ("Bash", json!({"command": "ls"}), json!([long])),
         ("Bash", json!({"command": "ls"}), json!(7)),
-        ("Bash", json!("no object"), bash(&long)),
         ("Bash", json!({"command": "ls"}), bash("short")),
     ] {
         assert_eq!(
@@ -143,6 +142,96 @@ fn an_output_that_the_client_keeps_has_its_secrets_masked_and_nothing_else_chang
     assert_eq!(shown.lines().count(), 9_001);
     assert_eq!(answer["persistedOutputPath"], "/x");
     assert_eq!(project.spills(), Vec::<Vec<u8>>::new());
+}
+
+const KEY: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+
+#[test]
+fn json_on_stdout_stays_json_whatever_stderr_says() {
+    let project = Project::started();
+    let ask = |stdout: &str, stderr: &str| {
+        let response = json!({"stdout": stdout, "stderr": stderr});
+        answer(&project, "Bash", &json!({"command": "x"}), &response)
+    };
+    let masked = ask("{\"a\":1}", &format!("auth {KEY}")).unwrap();
+    assert_eq!(
+        masked,
+        json!({"stdout": "{\"a\":1}", "stderr": "auth [masked:github-token]"})
+    );
+    let shortened = ask("{\"a\":1}", &long()).unwrap();
+    assert_eq!(shortened["stdout"], "{\"a\":1}");
+    assert!(shortened["stderr"].as_str().unwrap().len() < 12_000);
+    assert_eq!(ask("{\"a\":1}", "a note"), None);
+}
+
+#[test]
+fn a_masked_output_keeps_its_streams_apart() {
+    let project = Project::started();
+    for (stdout, stderr) in [
+        (format!("a {KEY}\n"), "b".to_owned()),
+        ("a".to_owned(), format!("b {KEY}\n")),
+        (String::new(), format!("b {KEY}\n")),
+        (format!("a {KEY}"), format!("b {KEY}\n")),
+    ] {
+        let response = json!({"stdout": stdout, "stderr": stderr, "interrupted": false});
+        let found = answer(&project, "Bash", &json!({"command": "x"}), &response).unwrap();
+        let mask = |text: &str| text.replace(KEY, "[masked:github-token]");
+        let wanted =
+            json!({"stdout": mask(&stdout), "stderr": mask(&stderr), "interrupted": false});
+        assert_eq!(found, wanted);
+    }
+}
+
+#[test]
+fn a_secret_is_masked_in_every_shape_of_an_output() {
+    let project = Project::started();
+    let text = format!("token {KEY}\n");
+    let stdout = json!({"stdout": text, "stderr": ""});
+    for (tool, input, response) in [
+        ("Bash", json!(null), stdout.clone()),
+        ("Bash", json!("ls"), stdout),
+        ("Bash", json!({"command": "x"}), json!({"stderr": text})),
+        (
+            "Bash",
+            json!({"command": "x"}),
+            json!({"stdout": null, "stderr": text}),
+        ),
+        (
+            "Bash",
+            json!({"command": "x"}),
+            json!([{"type": "text", "text": text}, {"type": "image", "data": "x"}]),
+        ),
+        ("Bash", json!({"command": "x"}), json!([text])),
+        (
+            "Bash",
+            json!({"command": "x"}),
+            json!({"output": [{"deep": text}]}),
+        ),
+        (
+            "Grep",
+            json!({"pattern": "x"}),
+            json!({"mode": "content", "content": "", "filenames": [text]}),
+        ),
+        (
+            "WebSearch",
+            json!({"query": "x"}),
+            json!({"query": "x", "results": [text, {"tool_use_id": "t", "content": [{"title": text, "url": "u"}]}]}),
+        ),
+    ] {
+        let found = answer(&project, tool, &input, &response)
+            .unwrap_or_else(|| panic!("{tool} {response}"));
+        let wanted = response.to_string().replace(KEY, "[masked:github-token]");
+        assert_eq!(found.to_string(), wanted, "{tool}");
+    }
+}
+
+#[test]
+fn long_results_of_a_search_are_shortened_in_place() {
+    let project = Project::started();
+    let response = json!({"query": "x", "results": [long(), {"content": [{"url": "u"}]}]});
+    let found = answer(&project, "WebSearch", &json!({"query": "x"}), &response).unwrap();
+    assert!(found["results"][0].as_str().unwrap().len() < 12_000);
+    assert_eq!(found["results"][1], response["results"][1]);
 }
 
 #[test]
@@ -185,9 +274,49 @@ fn the_same_output_again_is_one_line_for_the_same_session_and_agent() {
     assert_eq!(ask(Some("a1"), "s1"), None);
     assert_eq!(ask(None, "s2"), None);
     let line = ask(None, "s1").unwrap();
-    assert!(line.starts_with("[git-operator: the same "), "{line}");
+    let said = format!(
+        "[git-operator: the same {} bytes as the output of `make` before; whole output: ",
+        text.len()
+    );
+    assert!(line.starts_with(&said), "{line}");
     assert!(!line.contains('\n'));
     assert_eq!(std::fs::read_to_string(project.cited(&line)).unwrap(), text);
     git_operator::compress::wipe(&project.place);
     assert_eq!(ask(None, "s1"), None);
+}
+
+#[test]
+fn what_came_between_is_not_passed_over() {
+    let project = Project::started();
+    let text: String = (0..60)
+        .map(|i| format!("{i} of the status lines\n"))
+        .collect();
+    let ask = |command: &str, stdout: &str| {
+        let input = json!({"command": command});
+        answer(
+            &project,
+            "Bash",
+            &input,
+            &json!({"stdout": stdout, "stderr": ""}),
+        )
+    };
+    let json = format!("[{}1]", "1,".repeat(2_000));
+    for (command, between) in [
+        ("cat x.json", json.as_str()),
+        ("git operator log", &long()),
+        ("true", ""),
+    ] {
+        assert_eq!(ask("make", &text), None, "{command}");
+        let again = ask("make", &text).unwrap();
+        assert!(again["stdout"].as_str().unwrap().contains("the same"));
+        assert_eq!(ask(command, between), None, "{command}");
+    }
+    let told = format!("echo `x` {KEY}\nmake");
+    assert_eq!(ask(&told, &text), None);
+    let again = ask("make", &text).unwrap();
+    let line = again["stdout"].as_str().unwrap();
+    assert!(
+        line.contains(" bytes as the output of `echo x [masked:github-token] make` before; "),
+        "{line}"
+    );
 }
