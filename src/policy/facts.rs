@@ -26,6 +26,7 @@ pub struct Lost {
     pub work: Option<String>,
     pub gate: Option<String>,
     pub turn: Option<String>,
+    pub head: Option<String>,
 }
 
 impl Lost {

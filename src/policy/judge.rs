@@ -12,6 +12,7 @@ use super::{
     facts::Facts,
     load::Policies,
     message,
+    part::Part,
     policy::{Broken, Condition, Mode, Policy, Scope, Step},
     ruling::{Outcome, Verdict, error_level},
     trace,
@@ -188,9 +189,10 @@ impl<'f> Judge<'f> {
             return Ok(());
         }
         let asked = [
-            (&lost.work, policy.reads_work()),
-            (&lost.gate, policy.needs_gate()),
-            (&lost.turn, policy.needs_turn()),
+            (&lost.work, policy.reads(Part::Work)),
+            (&lost.gate, policy.reads(Part::Gate)),
+            (&lost.turn, policy.reads(Part::Turn)),
+            (&lost.head, policy.reads(Part::Head)),
         ];
         let reason = asked
             .into_iter()

@@ -16,7 +16,8 @@ use crate::{
     model::Digest,
     payload,
     policy::{
-        self, EventName, Facts, Level, Limits, Outcome, Policies, Policy, Ruling, Scope, Shared,
+        self, EventName, Facts, Level, Limits, Outcome, Part, Policies, Policy, Ruling, Scope,
+        Shared,
     },
     rules::{self, About, Decision, Log, Moment, Moments, Pauses, Places, Turns, Wrote},
     ui::printable,
@@ -97,7 +98,7 @@ impl Rules {
 
     /// Returns how much of the working tree the policies on this event want looked at.
     pub(super) fn scope(&self, event: &Event) -> work::Scope {
-        match self.on(event).iter().any(|policy| policy.reads_work()) {
+        match self.on(event).iter().any(|policy| policy.reads(Part::Work)) {
             true => work::Scope::Tree,
             false => work::Scope::Target,
         }
@@ -112,7 +113,7 @@ impl Rules {
 
     fn need_turn(&self) -> bool {
         let mut policies = self.policies.list().iter();
-        policies.any(|policy| policy.enabled && policy.needs_turn())
+        policies.any(|policy| policy.enabled && policy.reads(Part::Turn))
     }
 
     /// Judges an event; `None` where nothing is to be judged.
