@@ -170,6 +170,10 @@ impl<'f> Judge<'f> {
         if !policy.admits(tool) {
             return Some(format!("the tool '{tool}' is not among `tools`"));
         }
+        let by_tool = self.facts.data("via").as_str() == Some("tool");
+        if by_tool && self.facts.is_applied() && !policy.reads(Part::Content) {
+            return Some("it was judged before the tool ran".to_owned());
+        }
         if let Some(globs) = &policy.paths {
             let paths = self.facts.paths();
             if !paths.iter().any(|path| globs.matches(path)) {

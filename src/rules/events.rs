@@ -2,15 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::Error;
-use crate::{
-    git::Repo,
-    policy::{
-        EventName, Facts, Shared,
-        derive::{self, Content, Via, Written},
-        shell::Shell,
-    },
-    work,
+use super::{Bytes, Change, Error};
+use crate::policy::{
+    EventName, Facts, Shared,
+    derive::{self, Content, Via, Written},
+    shell::Shell,
 };
 
 /// A hook call with what is known around it.
@@ -26,35 +22,6 @@ pub struct Hook<'a> {
     pub changes: Vec<Change>,
     /// How often this Stop was refused in a row.
     pub blocks: u64,
-}
-
-/// A file that a shell command changed.
-#[derive(Clone, Debug)]
-pub struct Change {
-    /// Relative to the top.
-    pub path: String,
-    /// `None` where there was no file, or its bytes are not known.
-    pub before: Option<Vec<u8>>,
-    /// `None` where there is no file, or its bytes are not known.
-    pub after: Option<Vec<u8>>,
-    /// Whether the file is gone.
-    pub is_gone: bool,
-}
-
-/// How much of a changed file is read.
-const READ_LIMIT: u64 = 16 << 20;
-
-/// Returns what a call changed, as policies see it.
-pub fn changes(repo: &Repo, changes: &[work::FileChange]) -> Vec<Change> {
-    let unknown = |_| vec![None; changes.len()];
-    let before = work::FileChange::bytes_before(repo, changes).unwrap_or_else(unknown);
-    let change = |(change, before): (&work::FileChange, Option<Vec<u8>>)| Change {
-        path: change.path.quoted(),
-        before,
-        after: change.bytes_after(repo, READ_LIMIT).ok().flatten(),
-        is_gone: matches!(change.after, work::Content::Absent),
-    };
-    changes.iter().zip(before).map(change).collect()
 }
 
 /// Returns the kinds of event that a hook can make.
@@ -108,14 +75,6 @@ pub fn events(
 ) -> Result<Vec<Facts>, Error> {
     let maker = Maker { hook, place, read };
     maker.events()
-}
-
-/// The bytes of a file, where they are known.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Bytes {
-    Known(Vec<u8>),
-    Absent,
-    Unknown,
 }
 
 struct Maker<'a> {
@@ -270,42 +229,26 @@ impl Maker<'_> {
         (EventName::FileWrite, derive::write_data(written))
     }
 
-    /// Returns what a command did to files.
+    /// Returns what a command did to files, or a file tool that could not be foreseen.
     fn changed(&self) -> Vec<(EventName, Value)> {
-        if Shell::of_tool(self.tool()).is_none() {
-            return Vec::new();
-        }
-        self.hook
-            .changes
-            .iter()
-            .map(|change| {
-                let before = content(change.before.as_deref());
-                if change.is_gone {
-                    let data = derive::delete_data(&change.path, before);
-                    return (EventName::FileDelete, data);
-                }
-                self.write(Written {
-                    path: &change.path,
-                    via: Via::Shell,
-                    content: content(change.after.as_deref()),
-                    before,
-                })
+        let via = match Shell::of_tool(self.tool()) {
+            Some(_) => Via::Shell,
+            None => Via::Ran,
+        };
+        let fact = |change: &Change| {
+            let before = change.before.content();
+            if change.after == Bytes::Absent {
+                let data = derive::delete_data(&change.path, before);
+                return (EventName::FileDelete, data);
+            }
+            self.write(Written {
+                path: &change.path,
+                via,
+                content: change.after.content(),
+                before,
             })
-            .collect()
-    }
-}
-
-fn content(bytes: Option<&[u8]>) -> Content<'_> {
-    bytes.map_or(Content::Unknown, Content::Known)
-}
-
-impl Bytes {
-    fn content(&self) -> Content<'_> {
-        match self {
-            Self::Known(bytes) => Content::Known(bytes),
-            Self::Absent => Content::Absent,
-            Self::Unknown => Content::Unknown,
-        }
+        };
+        self.hook.changes.iter().map(fact).collect()
     }
 }
 
@@ -370,9 +313,8 @@ mod tests {
             "error": "Exit code 3\nno"});
         let change = |path: &str, after: Option<&str>| Change {
             path: path.to_owned(),
-            before: None,
-            after: after.map(|text| text.as_bytes().to_vec()),
-            is_gone: after.is_none(),
+            before: Bytes::Unknown,
+            after: after.map_or(Bytes::Absent, |text| Bytes::Known(text.as_bytes().to_vec())),
         };
         let changes = vec![change("z", None), change("b", Some("x"))];
         let made = made("PostToolUseFailure", &payload, changes);

@@ -2,12 +2,6 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::Bytes;
-use crate::git::files::{Lies, Tree};
-
-/// How much of a file is read to know what a write does to it.
-const READ_LIMIT: u64 = 16 << 20;
-
 /// Returns a path that a tool names in `cwd` as it lies below the top; as it is where it lies
 /// elsewhere. `.` and `..` are taken away by name, links on the way to it are followed.
 pub fn below(top: Option<&Path>, cwd: &Path, named: &str) -> String {
@@ -55,26 +49,11 @@ fn real(path: &Path) -> PathBuf {
     path.to_owned()
 }
 
-/// Returns the bytes of a file below the top; links are not followed.
-pub fn bytes(top: &Path, path: &str) -> Bytes {
-    let Ok(tree) = Tree::open(top) else {
-        return Bytes::Unknown;
-    };
-    match tree.lies(path) {
-        Ok(Lies::Nothing) => Bytes::Absent,
-        Ok(Lies::File) => match tree.read(path, READ_LIMIT) {
-            Ok(Some(bytes)) => Bytes::Known(bytes),
-            Ok(None) | Err(_) => Bytes::Unknown,
-        },
-        Ok(_) | Err(_) => Bytes::Unknown,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
-    use super::{Bytes, below, bytes};
+    use super::below;
 
     #[test]
     fn a_path_is_named_from_the_top() {
@@ -102,14 +81,5 @@ mod tests {
             let through = outside.path().join("in/a").display().to_string();
             assert_eq!(below(Some(top), top, &through), "a");
         }
-    }
-
-    #[test]
-    fn a_file_is_known_absent_or_not_known() {
-        let dir = assert_fs::TempDir::new().unwrap();
-        std::fs::write(dir.path().join("a"), "x").unwrap();
-        assert_eq!(bytes(dir.path(), "a"), Bytes::Known(b"x".to_vec()));
-        assert_eq!(bytes(dir.path(), "b"), Bytes::Absent);
-        assert_eq!(bytes(dir.path(), "."), Bytes::Unknown);
     }
 }

@@ -8,6 +8,7 @@ use std::{cell::OnceCell, path::PathBuf, sync::Arc};
 
 pub(super) use answer::answer;
 pub(super) use facts::Seen;
+pub(super) use members::payload_json;
 
 use super::{Event, reply::Reply};
 use crate::{
@@ -109,6 +110,13 @@ impl Rules {
         let tool = event.payload.text("tool_name").unwrap_or_default();
         let here = self.policies.on(rules::kinds(&event.name));
         here.filter(|policy| policy.admits(&tool)).collect()
+    }
+
+    /// Says whether a policy on this event asks what a file holds that is written.
+    pub(super) fn reads_content(&self, event: &Event) -> bool {
+        let writes = |policy: &&Policy| policy.on.contains(&EventName::FileWrite);
+        let mut policies = self.on(event).into_iter().filter(writes);
+        policies.any(|policy| policy.reads(Part::Content))
     }
 
     fn need_turn(&self) -> bool {
