@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Bytes, Change, Error};
+use super::{Bytes, Change, Error, Spot};
 use crate::policy::{
     EventName, Facts, Shared,
     derive::{self, Content, Via, Written},
@@ -70,7 +70,7 @@ pub fn lost(
 /// `place` gives a path that a tool names as it lies below the top (else as it is), `read` its bytes.
 pub fn events(
     hook: &Hook<'_>,
-    place: &dyn Fn(&str) -> String,
+    place: &dyn Fn(&str) -> Spot,
     read: &dyn Fn(&str) -> Bytes,
 ) -> Result<Vec<Facts>, Error> {
     let maker = Maker { hook, place, read };
@@ -79,7 +79,7 @@ pub fn events(
 
 struct Maker<'a> {
     hook: &'a Hook<'a>,
-    place: &'a dyn Fn(&str) -> String,
+    place: &'a dyn Fn(&str) -> Spot,
     read: &'a dyn Fn(&str) -> Bytes,
 }
 
@@ -158,7 +158,7 @@ impl Maker<'_> {
         let input = &payload["tool_input"];
         let paths: Vec<String> = derive::named_paths(self.tool(), input)
             .into_iter()
-            .map(self.place)
+            .flat_map(|named| (self.place)(named).names())
             .collect();
         let mut data = derive::call_data(self.tool(), input, &paths);
         let error = self.text("error").unwrap_or_default();
@@ -189,44 +189,46 @@ impl Maker<'_> {
     fn proposed(&self) -> Vec<(EventName, Value)> {
         let input = &self.hook.payload["tool_input"];
         if let Some(named) = derive::written_path(self.tool(), input) {
-            let path = (self.place)(named);
-            let before = (self.read)(&path);
+            let spot = (self.place)(named);
+            let before = (self.read)(&spot.path);
             let content = derive::proposed(self.tool(), input, before.content());
             let content = match &content {
                 Some(text) => Content::Known(text.as_bytes()),
                 None => Content::Unknown,
             };
-            return vec![self.write(Written {
-                path: &path,
+            let written = Written {
+                path: &spot.path,
                 via: Via::Tool,
                 content,
                 before: before.content(),
-            })];
+            };
+            return vec![self.write(spot.named.as_deref(), written)];
         }
         let Some((shell, line)) = Shell::of_tool(self.tool()).zip(input["command"].as_str()) else {
             return Vec::new();
         };
-        let mut paths: Vec<String> = crate::policy::shell::writes(shell, line)
+        let mut spots: Vec<Spot> = crate::policy::shell::writes(shell, line)
             .into_iter()
             .map(|target| (self.place)(&target.path))
             .collect();
-        paths.sort();
-        paths.dedup();
-        paths
-            .into_iter()
-            .map(|path| {
-                self.write(Written {
-                    path: &path,
-                    via: Via::Redirect,
-                    content: Content::Unknown,
-                    before: Content::Unknown,
-                })
-            })
-            .collect()
+        spots.sort();
+        spots.dedup();
+        let write = |spot: &Spot| {
+            let written = Written {
+                path: &spot.path,
+                via: Via::Redirect,
+                content: Content::Unknown,
+                before: Content::Unknown,
+            };
+            self.write(spot.named.as_deref(), written)
+        };
+        spots.iter().map(write).collect()
     }
 
-    fn write(&self, written: Written<'_>) -> (EventName, Value) {
-        (EventName::FileWrite, derive::write_data(written))
+    fn write(&self, named: Option<&str>, written: Written<'_>) -> (EventName, Value) {
+        let mut data = derive::write_data(written);
+        data["named"] = named.into();
+        (EventName::FileWrite, data)
     }
 
     /// Returns what a command did to files, or a file tool that could not be foreseen.
@@ -241,12 +243,13 @@ impl Maker<'_> {
                 let data = derive::delete_data(&change.path, before);
                 return (EventName::FileDelete, data);
             }
-            self.write(Written {
+            let written = Written {
                 path: &change.path,
                 via,
                 content: change.after.content(),
                 before,
-            })
+            };
+            self.write(None, written)
         };
         self.hook.changes.iter().map(fact).collect()
     }
@@ -256,7 +259,7 @@ impl Maker<'_> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Bytes, Change, Hook, events};
+    use super::{Bytes, Change, Hook, Spot, events};
     use crate::policy::Shared;
 
     fn made(name: &str, payload: &Value, changes: Vec<Change>) -> Vec<Value> {
@@ -268,7 +271,10 @@ mod tests {
             changes,
             blocks: 0,
         };
-        let place = |path: &str| path.trim_start_matches("/r/").to_owned();
+        let place = |path: &str| Spot {
+            path: path.trim_start_matches("/r/").to_owned(),
+            named: None,
+        };
         let read = |path: &str| match path {
             "a" => Bytes::Known(b"one\n".to_vec()),
             _ => Bytes::Absent,

@@ -26,7 +26,7 @@ pub use events::{Hook, events, kinds, lost};
 pub use files::{Found, Ignored, Places, Scopes, load};
 pub use log::{About, Decision, Log, Said, Stat};
 pub use moment::{Moment, Moments, speaking};
-pub use near::below;
+pub use near::{Spot, below};
 pub use pause::{LONGEST, Pause, Pauses};
 pub use restore::restore;
 pub use scenario::play;

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::policy::{denied, policy, shell, tool};
+use super::policy::{denied, policy, shell, tool, write};
 use crate::support::Repo;
 
 #[test]
@@ -133,4 +133,58 @@ fn a_text_with_a_byte_that_is_no_utf_8_is_text() {
         fs::write(repo.path().join("h"), b"TODO\n\0").unwrap();
     });
     assert_eq!(answer, Value::Null);
+}
+
+fn link(repo: &Repo, target: &str, name: &str) {
+    std::os::unix::fs::symlink(target, repo.path().join(name)).unwrap();
+}
+
+#[test]
+fn a_link_leads_no_write_around_the_policies() {
+    let repo = policy(
+        "on: [file.write]\npaths: [real/**, by-name]\n---\n\
+         on: [file.write]\nwhen: { builtin: protect-paths, with: { paths: [kept/**, by-guard] } }\n",
+    );
+    for directory in ["real", "kept", "other", "deep/er"] {
+        fs::create_dir_all(repo.path().join(directory)).unwrap();
+    }
+    link(&repo, ".operator/policies", "rules");
+    link(&repo, ".operator/policies/new.yaml", "new");
+    link(&repo, "../.operator/policies", "deep/up");
+    link(&repo, "real", "lnk");
+    link(&repo, "kept", "guarded");
+    link(&repo, "other/x", "by-name");
+    link(&repo, "other/x", "by-guard");
+    let says = |answer: &Value| {
+        let own = &answer["hookSpecificOutput"];
+        own["permissionDecision"]
+            .as_str()
+            .unwrap_or("none")
+            .to_owned()
+    };
+    for (path, expected) in [
+        ("rules/x.yaml", "ask"),
+        ("new", "ask"),
+        ("deep/up/x.yaml", "ask"),
+        ("deep/up/../policies/x.yaml", "ask"),
+        ("lnk/x", "deny"),
+        ("guarded/x", "deny"),
+        ("by-name", "deny"),
+        ("by-guard", "deny"),
+        ("other/x", "none"),
+    ] {
+        assert_eq!(says(&write(&repo, path, "x\n")), expected, "Write {path}");
+        let input = json!({ "command": format!("echo x > {path}") });
+        let answer = tool(&repo, "PreToolUse", "u1", ("Bash", input));
+        assert_eq!(says(&answer), expected, "> {path}");
+    }
+}
+
+#[test]
+fn a_call_names_where_its_path_leads() {
+    let repo = policy("on: [tool.call]\npaths: [real/**]\n");
+    fs::create_dir(repo.path().join("real")).unwrap();
+    link(&repo, "real", "lnk");
+    let input = json!({ "file_path": repo.path().join("lnk/x") });
+    denied(&tool(&repo, "PreToolUse", "u1", ("Read", input)));
 }
