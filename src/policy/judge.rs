@@ -277,7 +277,10 @@ impl<'f> Judge<'f> {
     fn act(&mut self, policy: &Policy, why: Option<&str>, outcome: &mut Outcome) {
         for step in &policy.then {
             if step.action == Action::Restore {
-                if policy.mode == Mode::Enforce {
+                // What is on by default puts back where that is possible.
+                let is_idle = policy.scope == Scope::BuiltIn
+                    && self.facts.name.refuses(Action::Restore).is_some();
+                if policy.mode == Mode::Enforce && !is_idle {
                     self.restore(policy, step, outcome);
                 }
                 continue;

@@ -20,7 +20,9 @@ use crate::{
         self, EventName, Facts, Level, Limits, Outcome, Part, Policies, Policy, Ruling, Scope,
         Shared,
     },
-    rules::{self, About, Decision, Log, Moment, Moments, Pauses, Places, Turns, Wrote},
+    rules::{
+        self, About, Decision, Log, Moment, Moments, Pauses, Places, Seen as Known, Turns, Wrote,
+    },
     ui::printable,
     work,
 };
@@ -57,7 +59,12 @@ fn load(event: &Event) -> Option<Rules> {
     };
     let config = below_home("XDG_CONFIG_HOME", ".config");
     let top = project.as_ref().and_then(|project| project.top.as_deref());
-    let places = Places::new(top, config.as_deref());
+    let seen = project.as_ref().map(|project| {
+        let worktree = project.location.worktree_name();
+        Known::new(&project.operator_dir(), &worktree)
+    });
+    let before = seen.as_ref().map(Known::read).unwrap_or_default();
+    let places = Places::new(top, config.as_deref()).with_seen(before);
     if !places.any() {
         return None;
     }
@@ -70,7 +77,12 @@ fn load(event: &Event) -> Option<Rules> {
         return None;
     }
     let repo = || project.as_ref().and_then(|project| project.open(env).ok());
-    let policies = rules::load(&places, rules::Scopes::All, &repo).policies;
+    let found = rules::load(&places, rules::Scopes::All, &repo);
+    if let Some(seen) = seen.filter(|_| found.project != places.seen) {
+        // What is not kept is not missed when it is gone; nothing else hangs on it.
+        let _ = seen.write(&found.project);
+    }
+    let policies = found.policies;
     if policies.is_empty() {
         return None;
     }
@@ -78,7 +90,7 @@ fn load(event: &Event) -> Option<Rules> {
     let warnings = stale
         .map(|policy| {
             format!(
-                "git-operator: the policy file {} is broken, its version at HEAD is used",
+                "git-operator: the policy file {} is broken or gone, its version at HEAD is used",
                 policy.place.source.path
             )
         })

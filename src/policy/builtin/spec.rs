@@ -2,7 +2,7 @@
 
 use super::{Answer, Params, argv, file, git, outside, turn};
 use crate::policy::{
-    event::EventName::{self, FileWrite, ToolCall, TurnEnd},
+    event::EventName::{self, FileDelete, FileWrite, ToolCall, TurnEnd},
     facts::Facts,
     part::Part,
 };
@@ -110,6 +110,7 @@ const fn required(name: &'static str, kind: Kind, doc: &'static str) -> Param {
 }
 
 const WRITES: &[EventName] = &[FileWrite];
+const FILES: &[EventName] = &[FileWrite, FileDelete];
 const CALLS: &[EventName] = &[ToolCall];
 const TURNS: &[EventName] = &[TurnEnd];
 const CONTENT: &[Part] = &[Part::Content];
@@ -254,20 +255,20 @@ pub(in crate::policy) const NAMES: &[Spec] = &[
         ..spec_of(
             "protect-paths",
             "the file is one of `paths`",
-            WRITES,
+            FILES,
             file::protect_paths,
         )
     },
     spec_of(
         "policy-files",
         "the file is a policy (on by default)",
-        WRITES,
+        FILES,
         file::policy_files,
     ),
     spec_of(
         "ledger-files",
         "the file is one that only git-operator writes (on by default)",
-        WRITES,
+        FILES,
         file::ledger_files,
     ),
     Spec {
