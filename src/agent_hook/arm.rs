@@ -7,7 +7,7 @@ use crate::{gate, git::Repo, model::Owner, rules, store::Store, ui::Failure, wor
 
 /// How many changed paths ask for a task.
 const PATHS: usize = 2;
-/// A baseline that is longer is not kept, and then nothing is armed.
+/// A baseline that is longer is not kept, and then only the work ledger can tell.
 const BASELINE: usize = 20_000;
 
 /// Opens a task where the session changed two or more paths since it started and opened none; says
@@ -20,14 +20,14 @@ pub(super) fn arm(event: &Event, site: &Site, session: &Owner) -> Result<bool, F
         .place
         .sessions()
         .read(&site.place.git_dir, session.as_str());
-    let Some(baseline) = known.baseline.filter(|_| !known.opened) else {
+    if known.opened {
         return Ok(false);
-    };
+    }
     let store = site.store(event)?;
     if store.repo().is_store() || store.repo().config()?.bool("operator.autoArm")? == Some(false) {
         return Ok(false);
     }
-    if changed(event, (site, &store), (session, baseline)).is_none_or(|count| count < PATHS) {
+    if changed(event, (site, &store), (session, known.baseline)).is_none_or(|count| count < PATHS) {
         return Ok(false);
     }
     Ok(gate::arm(&site.gate(&store, Some(session)), session)?.is_some())
@@ -38,7 +38,7 @@ pub(super) fn arm(event: &Event, site: &Site, session: &Owner) -> Result<bool, F
 fn changed(
     event: &Event,
     (site, store): (&Site, &Store),
-    (session, baseline): (&Owner, Vec<String>),
+    (session, baseline): (&Owner, Option<Vec<String>>),
 ) -> Option<usize> {
     let repo = store.repo();
     let policies = event.rules().map(Rules::policies);
@@ -46,7 +46,7 @@ fn changed(
         let paths = work::uncommitted(repo, session.as_str(), site.clock.wall_ms());
         return Some(paths.ok()?.len());
     }
-    let baseline: BTreeSet<String> = baseline.into_iter().collect();
+    let baseline: BTreeSet<String> = baseline?.into_iter().collect();
     Some(dirty(repo)?.difference(&baseline).count())
 }
 

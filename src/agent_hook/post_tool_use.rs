@@ -7,11 +7,12 @@ use super::{
     tool_use::{ToolUse, untracked},
 };
 use crate::{
+    git::Repo,
     model::RepoPath,
     payload::Value,
-    rules::{self, Wrote},
+    rules::{self, Change, Wrote},
     ui::{Failure, printable},
-    work::{self, Finished, Outcome, Report, Scope, Tool},
+    work::{self, FileChange, Finished, Outcome, Report, Scope, Tool},
 };
 
 /// How many paths a message names.
@@ -45,11 +46,7 @@ pub(super) fn ended(event: &Event, outcome: Outcome) -> Reply {
     );
     let seen = Seen {
         work: report.work.clone(),
-        // A file tool's write was judged before it ran.
-        changes: match is_shell(event) {
-            true => rules::changes(&used.repo, &report.changes),
-            false => Vec::new(),
-        },
+        changes: changes(event, (policies, &used.repo), &report.changes),
         ..Seen::default()
     };
     let Some(mut ruling) = policies.judge(event, seen) else {
@@ -58,6 +55,19 @@ pub(super) fn ended(event: &Event, outcome: Outcome) -> Reply {
     rules::restore(&mut ruling, &used.repo, (&used.session, &used.id));
     policies.record(event, &ruling);
     policy::answer(&event.name, policies, &ruling, told)
+}
+
+/// Returns the changes that were not judged before the tool ran.
+fn changes(
+    event: &Event,
+    (policies, repo): (&Rules, &Repo),
+    changed: &[FileChange],
+) -> Vec<Change> {
+    match (is_shell(event), policies.reads_content(event)) {
+        (true, _) => rules::changes(repo, changed),
+        (false, true) => rules::unforeseen(repo, changed, &policy::payload_json(event)),
+        (false, false) => Vec::new(),
+    }
 }
 
 fn finished(

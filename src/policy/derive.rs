@@ -13,6 +13,12 @@ const RESPONSE_LIMIT: usize = 64 << 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content<'a> {
     Known(&'a [u8]),
+    /// Only the beginning, and how large the whole is.
+    Large {
+        begin: &'a [u8],
+        bytes: u64,
+        lines: u64,
+    },
     /// There is no file.
     Absent,
     Unknown,
@@ -99,7 +105,7 @@ fn text(before: Content<'_>) -> Option<String> {
     match before {
         Content::Known(bytes) => String::from_utf8(bytes.to_vec()).ok(),
         Content::Absent => Some(String::new()),
-        Content::Unknown => None,
+        Content::Large { .. } | Content::Unknown => None,
     }
 }
 
@@ -132,63 +138,95 @@ pub struct Written<'a> {
 pub enum Via {
     /// By a file tool, which has not run.
     Tool,
+    /// By a file tool, which has run.
+    Ran,
     /// By a redirection of a command that has not run.
     Redirect,
     /// By a command that ran.
     Shell,
 }
 
+impl<'a> Content<'a> {
+    /// Returns the bytes that are known, those of a large file its first.
+    fn bytes(self) -> Option<&'a [u8]> {
+        match self {
+            Self::Known(bytes) | Self::Large { begin: bytes, .. } => Some(bytes),
+            Self::Absent | Self::Unknown => None,
+        }
+    }
+
+    /// Returns how many bytes and lines it has.
+    fn size(self) -> Option<(u64, u64)> {
+        match self {
+            Self::Known(bytes) => Some((bytes.len() as u64, lines(bytes))),
+            Self::Large { bytes, lines, .. } => Some((bytes, lines)),
+            Self::Absent | Self::Unknown => None,
+        }
+    }
+
+    /// Returns the text as expressions see it; `None` where it is not known or no text.
+    fn text(self) -> Option<String> {
+        let bytes = self.bytes().filter(|bytes| !is_binary(bytes))?;
+        Some(cut(bytes).0)
+    }
+}
+
 /// Returns `event.data` of a file.write event.
 pub fn write_data(written: Written<'_>) -> Value {
-    let bytes = match written.content {
-        Content::Known(bytes) => Some(bytes),
-        Content::Absent | Content::Unknown => None,
-    };
-    let binary = bytes.is_some_and(is_binary);
-    let content = bytes.filter(|_| !binary).map(cut);
-    let before = match written.before {
-        Content::Known(bytes) if !is_binary(bytes) => Some(cut(bytes)),
-        _ => None,
-    };
+    let content = written.content;
+    let size = content.size();
+    let binary = content.bytes().is_some_and(is_binary);
+    let text = content.bytes().filter(|_| !binary).map(cut);
+    let is_large = size.is_some_and(|(bytes, _)| bytes > CONTENT_LIMIT as u64);
     json!({
         "path": written.path,
-        "via": if written.via == Via::Tool { "tool" } else { "shell" },
-        "applied": written.via == Via::Shell,
-        "content": content,
-        "before": before,
-        "lines": bytes.filter(|_| !binary).map(lines),
-        "bytes": bytes.map(<[u8]>::len),
-        "known": bytes.is_some(),
-        "truncated": bytes.is_some_and(|bytes| bytes.len() > CONTENT_LIMIT),
+        "via": match written.via {
+            Via::Tool | Via::Ran => "tool",
+            Via::Redirect | Via::Shell => "shell",
+        },
+        "applied": matches!(written.via, Via::Ran | Via::Shell),
+        "content": text.as_ref().map(|(text, _)| text),
+        "before": written.before.text(),
+        "lines": size.filter(|_| !binary).map(|(_, lines)| lines),
+        "bytes": size.map(|(bytes, _)| bytes),
+        "known": size.is_some(),
+        "truncated": is_large || text.as_ref().is_some_and(|(_, is_cut)| *is_cut),
         "binary": binary,
     })
 }
 
 /// Returns `event.data` of a file.delete event.
 pub fn delete_data(path: &str, before: Content<'_>) -> Value {
-    let before = match before {
-        Content::Known(bytes) if !is_binary(bytes) => Some(cut(bytes)),
-        _ => None,
-    };
-    json!({ "path": path, "via": "shell", "applied": true, "before": before })
+    json!({ "path": path, "via": "shell", "applied": true, "before": before.text() })
 }
 
-fn is_binary(bytes: &[u8]) -> bool {
-    bytes.iter().take(8_000).any(|byte| *byte == 0) || std::str::from_utf8(bytes).is_err()
+/// Says whether bytes are no text, as git does: there is a zero among the first.
+pub fn is_binary(bytes: &[u8]) -> bool {
+    bytes.iter().take(8_000).any(|byte| *byte == 0)
 }
 
-fn lines(bytes: &[u8]) -> usize {
-    let ends = bytes.iter().filter(|byte| **byte == b'\n').count();
-    ends + usize::from(bytes.last().is_some_and(|byte| *byte != b'\n'))
+/// Counts the ends of lines.
+pub fn line_ends(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|byte| **byte == b'\n').count() as u64
 }
 
-fn cut(bytes: &[u8]) -> String {
-    let mut end = bytes.len().min(CONTENT_LIMIT);
-    let text = String::from_utf8_lossy(bytes);
+fn lines(bytes: &[u8]) -> u64 {
+    let open = bytes.last().is_some_and(|byte| *byte != b'\n');
+    line_ends(bytes) + u64::from(open)
+}
+
+/// Returns the beginning of a text, and whether more follows; bytes that are no UTF-8 are replaced.
+fn cut(bytes: &[u8]) -> (String, bool) {
+    // A character that begins below the limit is whole.
+    let begin = &bytes[..bytes.len().min(CONTENT_LIMIT + 4)];
+    let mut text = String::from_utf8_lossy(begin).into_owned();
+    let mut end = text.len().min(CONTENT_LIMIT);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    text[..end].to_owned()
+    let is_cut = end < text.len();
+    text.truncate(end);
+    (text, is_cut)
 }
 
 /// Returns a tool's answer as expressions see it: whole when small, else its beginning as a text.
@@ -271,9 +309,10 @@ mod tests {
             path: "a",
             via: Via::Tool,
             content: Content::Known(&[0, 159]),
-            before: Content::Known(&[0xff]),
+            before: Content::Known(&[0xff, b'x']),
         });
         assert_eq!(binary["content"], json!(null));
+        assert_eq!(binary["before"], json!("\u{fffd}x"));
         assert_eq!(binary["bytes"], json!(2));
         assert_eq!(binary["binary"], json!(true));
         let large = "é".repeat(600_000) + "x";
@@ -286,6 +325,30 @@ mod tests {
         assert_eq!(cut["truncated"], json!(true));
         assert_eq!(cut["bytes"], json!(1_200_001));
         assert_eq!(cut["content"].as_str().unwrap().len(), 1 << 20);
+        let replaced = [vec![0xff; 400_000], b"end".to_vec()].concat();
+        for (bytes, truncated) in [(&replaced[..], true), (&replaced[300_000..], false)] {
+            let data = write_data(Written {
+                path: "a",
+                via: Via::Ran,
+                content: Content::Known(bytes),
+                before: Content::Absent,
+            });
+            let text = data["content"].as_str().unwrap();
+            assert_eq!(data["truncated"], json!(truncated));
+            assert_eq!(text.ends_with("end"), !truncated);
+        }
+        let large = write_data(Written {
+            path: "a",
+            via: Via::Shell,
+            content: Content::Large {
+                begin: b"x\n",
+                bytes: 1 << 30,
+                lines: 7,
+            },
+            before: Content::Unknown,
+        });
+        let size = json!([large["bytes"], large["lines"], large["truncated"]]);
+        assert_eq!(size, json!([1 << 30, 7, true]));
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub struct Lost {
     pub work: Option<String>,
     pub gate: Option<String>,
     pub turn: Option<String>,
+    pub head: Option<String>,
 }
 
 impl Lost {
@@ -144,10 +145,12 @@ impl Facts {
         self.event["tool"].as_str()
     }
 
-    /// Returns the paths that the event is about: its file, or those of the tool call.
+    /// Returns the names of what the event is about: its file's, or those of the tool call.
     pub(super) fn paths(&self) -> Vec<&str> {
         match self.path() {
-            Some(path) => vec![path],
+            Some(path) => std::iter::once(path)
+                .chain(self.data_text("named"))
+                .collect(),
             None => ["paths", "redirects"]
                 .into_iter()
                 .flat_map(|field| texts(self.data(field)))

@@ -12,6 +12,7 @@ use super::{
     facts::Facts,
     load::Policies,
     message,
+    part::Part,
     policy::{Broken, Condition, Mode, Policy, Scope, Step},
     ruling::{Outcome, Verdict, error_level},
     trace,
@@ -169,6 +170,10 @@ impl<'f> Judge<'f> {
         if !policy.admits(tool) {
             return Some(format!("the tool '{tool}' is not among `tools`"));
         }
+        let by_tool = self.facts.data("via").as_str() == Some("tool");
+        if by_tool && self.facts.is_applied() && !policy.reads(Part::Content) {
+            return Some("it was judged before the tool ran".to_owned());
+        }
         if let Some(globs) = &policy.paths {
             let paths = self.facts.paths();
             if !paths.iter().any(|path| globs.matches(path)) {
@@ -188,9 +193,10 @@ impl<'f> Judge<'f> {
             return Ok(());
         }
         let asked = [
-            (&lost.work, policy.reads_work()),
-            (&lost.gate, policy.needs_gate()),
-            (&lost.turn, policy.needs_turn()),
+            (&lost.work, policy.reads(Part::Work)),
+            (&lost.gate, policy.reads(Part::Gate)),
+            (&lost.turn, policy.reads(Part::Turn)),
+            (&lost.head, policy.reads(Part::Head)),
         ];
         let reason = asked
             .into_iter()
@@ -271,7 +277,10 @@ impl<'f> Judge<'f> {
     fn act(&mut self, policy: &Policy, why: Option<&str>, outcome: &mut Outcome) {
         for step in &policy.then {
             if step.action == Action::Restore {
-                if policy.mode == Mode::Enforce {
+                // What is on by default puts back where that is possible.
+                let is_idle = policy.scope == Scope::BuiltIn
+                    && self.facts.name.refuses(Action::Restore).is_some();
+                if policy.mode == Mode::Enforce && !is_idle {
                     self.restore(policy, step, outcome);
                 }
                 continue;

@@ -17,6 +17,7 @@ mod load;
 pub mod manual;
 mod message;
 mod near;
+mod part;
 #[expect(
     clippy::module_inception,
     reason = "the module is named after its type"
@@ -39,6 +40,7 @@ pub use facts::{Facts, FactsError, Lost, Shared};
 pub use glob::Globs;
 pub use judge::{unjudged, unreadable};
 pub use load::{File, Policies};
+pub use part::Part;
 pub use policy::{Broken, Mode, OnError, Policy, Scope};
 pub use ruling::{Outcome, Ruling, Verdict};
 pub use watch::{Limits, judge, on_deep_stack, trace};

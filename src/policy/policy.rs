@@ -7,6 +7,7 @@ use super::{
     diagnostic::{Diagnostic, Place},
     event::{Action, EventName},
     glob::Globs,
+    part::Part,
     template::Template,
 };
 
@@ -119,32 +120,18 @@ impl Policy {
         self.then.iter().map(|step| step.action).collect()
     }
 
-    /// Says whether it asks whose the changes of the working tree are.
-    pub fn reads_work(&self) -> bool {
-        let reads = |field: &&str| *field == "work" || field.starts_with("work.");
-        self.fields().iter().any(reads) || self.builtins().any(Builtin::needs_work)
+    /// Says whether an expression, a message or a built-in of it asks for something.
+    pub fn reads(&self, part: Part) -> bool {
+        self.fields()
+            .into_iter()
+            .any(|field| part.is_told_by(field))
+            || self.builtins().any(|builtin| builtin.reads(part))
     }
 
     /// Says whether it needs the work ledger: it reads `work`, restores, or uses a built-in that does.
     pub fn needs_work(&self) -> bool {
         self.scope != Scope::BuiltIn
-            && (self.actions().contains(&Action::Restore) || self.reads_work())
-    }
-
-    /// Says whether it asks for the newest verdict.
-    pub fn needs_last(&self) -> bool {
-        let reads = |field: &&str| *field == "gate" || field.starts_with("gate.last");
-        self.fields().iter().any(reads)
-            || self
-                .builtins()
-                .any(|builtin| builtin.spec.name == "verdict-fresh")
-    }
-
-    /// Says whether it asks for the branch or the commit of HEAD.
-    pub fn needs_head(&self) -> bool {
-        let head = ["event", "event.head", "event.branch"];
-        let fields = self.fields();
-        fields.iter().any(|field| head.contains(field))
+            && (self.actions().contains(&Action::Restore) || self.reads(Part::Work))
     }
 
     /// Says whether its `tools` leave the tool in.
@@ -154,22 +141,6 @@ impl Policy {
             None => name == tool,
         };
         self.tools.is_empty() || self.tools.iter().any(named)
-    }
-
-    /// Says whether it reads `gate`, or uses a built-in that does.
-    pub fn needs_gate(&self) -> bool {
-        let reads = |field: &&str| *field == "gate" || field.starts_with("gate.");
-        let named =
-            |builtin: &Builtin| matches!(builtin.spec.name, "tasks-closed" | "verdict-fresh");
-        self.fields().iter().any(reads) || self.builtins().any(named)
-    }
-
-    /// Says whether it asks what the turn did so far.
-    pub fn needs_turn(&self) -> bool {
-        let reads = |field: &&str| *field == "event" || field.starts_with("event.turn");
-        let named =
-            |builtin: &Builtin| matches!(builtin.spec.name, "tests-ran" | "repeat" | "budget");
-        self.fields().iter().any(reads) || self.builtins().any(named)
     }
 
     pub(super) fn builtins(&self) -> impl Iterator<Item = &Builtin> {

@@ -169,6 +169,11 @@ const CALL_REDIRECTS: Field = field("redirects", TEXTS, "the files its output go
 
 const WRITE: &[Field] = &[
     field("path", Shape::Text, "the file, relative to the root"),
+    maybe(
+        "named",
+        Shape::Text,
+        "what the tool calls it, where a link leads from there to `path`",
+    ),
     field("via", Shape::Text, "'tool' or 'shell'"),
     field("applied", Shape::Bool, "whether it has been written"),
     maybe(

@@ -300,7 +300,7 @@ mod tests {
             policy: Duration::ZERO,
             total: Duration::ZERO,
         };
-        let own = Arc::new(Policies::default().with_defaults());
+        let own = Arc::new(Policies::default().with_defaults(&|_| true));
         let ruling = judge(&own, facts(), none);
         assert_eq!(ruling.level(), Level::Ask, "{}", ruling.reason());
         // A policy of the project's has a thread, and somebody who waits for it.

@@ -2,15 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::Error;
-use crate::{
-    git::Repo,
-    policy::{
-        EventName, Facts, Shared,
-        derive::{self, Content, Via, Written},
-        shell::Shell,
-    },
-    work,
+use super::{Bytes, Change, Error, Spot};
+use crate::policy::{
+    EventName, Facts, Shared,
+    derive::{self, Content, Via, Written},
+    shell::Shell,
 };
 
 /// A hook call with what is known around it.
@@ -26,35 +22,6 @@ pub struct Hook<'a> {
     pub changes: Vec<Change>,
     /// How often this Stop was refused in a row.
     pub blocks: u64,
-}
-
-/// A file that a shell command changed.
-#[derive(Clone, Debug)]
-pub struct Change {
-    /// Relative to the top.
-    pub path: String,
-    /// `None` where there was no file, or its bytes are not known.
-    pub before: Option<Vec<u8>>,
-    /// `None` where there is no file, or its bytes are not known.
-    pub after: Option<Vec<u8>>,
-    /// Whether the file is gone.
-    pub is_gone: bool,
-}
-
-/// How much of a changed file is read.
-const READ_LIMIT: u64 = 16 << 20;
-
-/// Returns what a call changed, as policies see it.
-pub fn changes(repo: &Repo, changes: &[work::FileChange]) -> Vec<Change> {
-    let unknown = |_| vec![None; changes.len()];
-    let before = work::FileChange::bytes_before(repo, changes).unwrap_or_else(unknown);
-    let change = |(change, before): (&work::FileChange, Option<Vec<u8>>)| Change {
-        path: change.path.quoted(),
-        before,
-        after: change.bytes_after(repo, READ_LIMIT).ok().flatten(),
-        is_gone: matches!(change.after, work::Content::Absent),
-    };
-    changes.iter().zip(before).map(change).collect()
 }
 
 /// Returns the kinds of event that a hook can make.
@@ -103,24 +70,16 @@ pub fn lost(
 /// `place` gives a path that a tool names as it lies below the top (else as it is), `read` its bytes.
 pub fn events(
     hook: &Hook<'_>,
-    place: &dyn Fn(&str) -> String,
+    place: &dyn Fn(&str) -> Spot,
     read: &dyn Fn(&str) -> Bytes,
 ) -> Result<Vec<Facts>, Error> {
     let maker = Maker { hook, place, read };
     maker.events()
 }
 
-/// The bytes of a file, where they are known.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Bytes {
-    Known(Vec<u8>),
-    Absent,
-    Unknown,
-}
-
 struct Maker<'a> {
     hook: &'a Hook<'a>,
-    place: &'a dyn Fn(&str) -> String,
+    place: &'a dyn Fn(&str) -> Spot,
     read: &'a dyn Fn(&str) -> Bytes,
 }
 
@@ -199,7 +158,7 @@ impl Maker<'_> {
         let input = &payload["tool_input"];
         let paths: Vec<String> = derive::named_paths(self.tool(), input)
             .into_iter()
-            .map(self.place)
+            .flat_map(|named| (self.place)(named).names())
             .collect();
         let mut data = derive::call_data(self.tool(), input, &paths);
         let error = self.text("error").unwrap_or_default();
@@ -230,82 +189,69 @@ impl Maker<'_> {
     fn proposed(&self) -> Vec<(EventName, Value)> {
         let input = &self.hook.payload["tool_input"];
         if let Some(named) = derive::written_path(self.tool(), input) {
-            let path = (self.place)(named);
-            let before = (self.read)(&path);
+            let spot = (self.place)(named);
+            let before = (self.read)(&spot.path);
             let content = derive::proposed(self.tool(), input, before.content());
             let content = match &content {
                 Some(text) => Content::Known(text.as_bytes()),
                 None => Content::Unknown,
             };
-            return vec![self.write(Written {
-                path: &path,
+            let written = Written {
+                path: &spot.path,
                 via: Via::Tool,
                 content,
                 before: before.content(),
-            })];
+            };
+            return vec![self.write(spot.named.as_deref(), written)];
         }
         let Some((shell, line)) = Shell::of_tool(self.tool()).zip(input["command"].as_str()) else {
             return Vec::new();
         };
-        let mut paths: Vec<String> = crate::policy::shell::writes(shell, line)
+        let mut spots: Vec<Spot> = crate::policy::shell::writes(shell, line)
             .into_iter()
             .map(|target| (self.place)(&target.path))
             .collect();
-        paths.sort();
-        paths.dedup();
-        paths
-            .into_iter()
-            .map(|path| {
-                self.write(Written {
-                    path: &path,
-                    via: Via::Redirect,
-                    content: Content::Unknown,
-                    before: Content::Unknown,
-                })
-            })
-            .collect()
+        spots.sort();
+        spots.dedup();
+        let write = |spot: &Spot| {
+            let written = Written {
+                path: &spot.path,
+                via: Via::Redirect,
+                content: Content::Unknown,
+                before: Content::Unknown,
+            };
+            self.write(spot.named.as_deref(), written)
+        };
+        spots.iter().map(write).collect()
     }
 
-    fn write(&self, written: Written<'_>) -> (EventName, Value) {
-        (EventName::FileWrite, derive::write_data(written))
+    fn write(&self, named: Option<&str>, written: Written<'_>) -> (EventName, Value) {
+        let mut data = derive::write_data(written);
+        data["named"] = named.into();
+        (EventName::FileWrite, data)
     }
 
-    /// Returns what a command did to files.
+    /// Returns what a command did to files, or a file tool that could not be foreseen.
     fn changed(&self) -> Vec<(EventName, Value)> {
-        if Shell::of_tool(self.tool()).is_none() {
-            return Vec::new();
-        }
-        self.hook
-            .changes
-            .iter()
-            .map(|change| {
-                let before = content(change.before.as_deref());
-                if change.is_gone {
-                    let data = derive::delete_data(&change.path, before);
-                    return (EventName::FileDelete, data);
-                }
-                self.write(Written {
-                    path: &change.path,
-                    via: Via::Shell,
-                    content: content(change.after.as_deref()),
-                    before,
-                })
-            })
-            .collect()
-    }
-}
-
-fn content(bytes: Option<&[u8]>) -> Content<'_> {
-    bytes.map_or(Content::Unknown, Content::Known)
-}
-
-impl Bytes {
-    fn content(&self) -> Content<'_> {
-        match self {
-            Self::Known(bytes) => Content::Known(bytes),
-            Self::Absent => Content::Absent,
-            Self::Unknown => Content::Unknown,
-        }
+        let via = match Shell::of_tool(self.tool()) {
+            Some(_) => Via::Shell,
+            None => Via::Ran,
+        };
+        let fact = |change: &Change| {
+            let before = change.before.content();
+            if change.after == Bytes::Absent {
+                let data = derive::delete_data(&change.path, before);
+                return (EventName::FileDelete, data);
+            }
+            let written = Written {
+                path: &change.path,
+                via,
+                content: change.after.content(),
+                before,
+            };
+            self.write(None, written)
+        };
+        self.hook.changes.iter().map(fact).collect()
     }
 }
 
@@ -313,7 +259,7 @@ impl Bytes {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Bytes, Change, Hook, events};
+    use super::{Bytes, Change, Hook, Spot, events};
     use crate::policy::Shared;
 
     fn made(name: &str, payload: &Value, changes: Vec<Change>) -> Vec<Value> {
@@ -325,7 +271,10 @@ mod tests {
             changes,
             blocks: 0,
         };
-        let place = |path: &str| path.trim_start_matches("/r/").to_owned();
+        let place = |path: &str| Spot {
+            path: path.trim_start_matches("/r/").to_owned(),
+            named: None,
+        };
         let read = |path: &str| match path {
             "a" => Bytes::Known(b"one\n".to_vec()),
             _ => Bytes::Absent,
@@ -370,9 +319,8 @@ mod tests {
             "error": "Exit code 3\nno"});
         let change = |path: &str, after: Option<&str>| Change {
             path: path.to_owned(),
-            before: None,
-            after: after.map(|text| text.as_bytes().to_vec()),
-            is_gone: after.is_none(),
+            before: Bytes::Unknown,
+            after: after.map_or(Bytes::Absent, |text| Bytes::Known(text.as_bytes().to_vec())),
         };
         let changes = vec![change("z", None), change("b", Some("x"))];
         let made = made("PostToolUseFailure", &payload, changes);

@@ -11,7 +11,7 @@ use crate::{
         files::{FileError, Lies, Tree},
     },
     model::RepoPath,
-    policy::{File, Policies, Scope},
+    policy::{File, Policies, Policy, Scope},
 };
 
 const PROJECT: &str = ".operator/policies";
@@ -31,6 +31,8 @@ pub struct Places {
     pub top: Option<PathBuf>,
     /// The user's directory of policies.
     pub user: Option<PathBuf>,
+    /// The project's policy files that were there before: one that is gone stands as HEAD has it.
+    pub seen: Vec<String>,
 }
 
 /// Which of them are read.
@@ -48,6 +50,8 @@ pub struct Found {
     pub ignored: Vec<Ignored>,
     /// How many files were read.
     pub files: usize,
+    /// The project's policy files, those that only HEAD has included.
+    pub project: Vec<String>,
 }
 
 /// A file among the policies that is none.
@@ -63,7 +67,14 @@ impl Places {
         Self {
             top: top.map(Path::to_owned),
             user: config.map(|dir| dir.join("git-operator/policies")),
+            seen: Vec::new(),
         }
+    }
+
+    /// Adds the policy files that were there before.
+    #[must_use]
+    pub fn with_seen(self, seen: Vec<String>) -> Self {
+        Self { seen, ..self }
     }
 
     /// Says whether the project was set up.
@@ -75,11 +86,14 @@ impl Places {
 
     /// Says whether there is any policy to judge by; looks at no file.
     pub fn any(&self) -> bool {
-        self.is_started() || self.user.as_ref().is_some_and(|dir| dir.is_dir())
+        self.is_started()
+            || !self.seen.is_empty()
+            || self.user.as_ref().is_some_and(|dir| dir.is_dir())
     }
 }
 
-/// Reads the policies; `repo` is opened only to read a broken file as it is at HEAD.
+/// Reads the policies; `repo` is opened only to read a file as it is at HEAD: one that is broken or
+/// gone, or switches off what is on by default.
 ///
 /// A directory that cannot be read counts as a policy file that is broken.
 pub fn load(places: &Places, scopes: Scopes, repo: &dyn Fn() -> Option<Repo>) -> Found {
@@ -99,15 +113,27 @@ pub fn load(places: &Places, scopes: Scopes, repo: &dyn Fn() -> Option<Repo>) ->
     }
     let opened = OnceCell::new();
     let at_head = |path: &str| at_head(opened.get_or_init(repo).as_ref()?, path);
+    reader.gone(&places.seen, &at_head);
     let policies = Policies::load(&reader.files, &at_head);
+    let project = reader.project();
+    let is_held = |policy: &Policy| match policy.scope {
+        Scope::BuiltIn | Scope::User => true,
+        Scope::Local => false,
+        Scope::Project => {
+            let source = &policy.place.source;
+            // Outside git nothing can be committed.
+            opened.get_or_init(repo).as_ref().is_none_or(Repo::is_store)
+                || at_head(&source.path).as_ref() == Some(&source.text)
+        }
+    };
     Found {
-        policies: if is_started {
-            policies.with_defaults()
-        } else {
-            policies
+        policies: match is_started || !project.is_empty() {
+            true => policies.with_defaults(&is_held),
+            false => policies,
         },
         ignored: reader.ignored,
         files: reader.files.len(),
+        project,
     }
 }
 
@@ -156,6 +182,43 @@ impl Reader {
             path: format!("{}{below}", walk.shown),
             text: Err(error),
         });
+    }
+}
+
+impl Reader {
+    /// Adds the files of the project that are gone and that HEAD has, as files that cannot be read.
+    fn gone(&mut self, seen: &[String], at_head: &dyn Fn(&str) -> Option<String>) {
+        let here = self.project();
+        for path in seen.iter().filter(|path| !here.contains(path)) {
+            let file = |text| File {
+                scope: Scope::Project,
+                path: path.clone(),
+                text,
+            };
+            // One that was broken there, too, is repaired by taking it away.
+            let stands = |text| {
+                Policies::load(&[file(Ok(text))], &|_| None)
+                    .broken()
+                    .is_empty()
+            };
+            if at_head(path).is_some_and(stands) {
+                let gone = Err("it is gone, and HEAD has it".to_owned());
+                self.files.push(file(gone));
+            }
+        }
+    }
+
+    fn project(&self) -> Vec<String> {
+        // A directory that cannot be read is no policy that could be gone.
+        let is_policy = |file: &&File| {
+            let name = file.path.rsplit('/').next().unwrap_or_default();
+            file.scope == Scope::Project && fault_of(name).is_none()
+        };
+        let files = self.files.iter();
+        files
+            .filter(is_policy)
+            .map(|file| file.path.clone())
+            .collect()
     }
 }
 

@@ -2,32 +2,67 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::Bytes;
-use crate::git::files::{Lies, Tree};
+/// How many links one name may lead over.
+const LINKS: usize = 40;
 
-/// How much of a file is read to know what a write does to it.
-const READ_LIMIT: u64 = 16 << 20;
-
-/// Returns a path that a tool names in `cwd` as it lies below the top; as it is where it lies
-/// elsewhere. `.` and `..` are taken away by name, links on the way to it are followed.
-pub fn below(top: Option<&Path>, cwd: &Path, named: &str) -> String {
-    let named = named.replace('\\', "/");
-    let Some(top) = top else { return named };
-    let path = plain(&cwd.join(&named));
-    if let Ok(inside) = path.strip_prefix(top) {
-        return inside.to_string_lossy().into_owned();
-    }
-    let tops = [top.to_owned(), real(top)];
-    for path in [path.clone(), real(&path)] {
-        for top in &tops {
-            if let Ok(inside) = path.strip_prefix(top) {
-                return inside.to_string_lossy().into_owned();
-            }
-        }
-    }
-    path.to_string_lossy().into_owned()
+/// A file that a tool names.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Spot {
+    /// Where it lies, relative to the top; whole where it lies elsewhere.
+    pub path: String,
+    /// What it is called, where links lead from there to the path.
+    pub named: Option<String>,
 }
 
+impl Spot {
+    /// Returns every name of it.
+    pub(super) fn names(self) -> impl Iterator<Item = String> {
+        std::iter::once(self.path).chain(self.named)
+    }
+}
+
+/// Returns where a path that a tool names in `cwd` lies: links on the way are followed, the last one
+/// too, for the tool follows them.
+pub fn below(top: Option<&Path>, cwd: &Path, named: &str) -> Spot {
+    let named = named.replace('\\', "/");
+    let Some(top) = top else {
+        return Spot::plain(&named);
+    };
+    let whole = cwd.join(&named);
+    let written = plain(&whole);
+    let inside = written.strip_prefix(top).ok();
+    if let Some(inside) = inside
+        && !climbs(&whole)
+        && !has_link(top, inside)
+    {
+        return Spot::plain(&inside.to_string_lossy());
+    }
+    let led = real(&whole);
+    let tops = [top.to_owned(), real(top)];
+    let found = tops.iter().find_map(|top| led.strip_prefix(top).ok());
+    let name = inside.map(|inside| inside.to_string_lossy().into_owned());
+    let path = match (found, &name) {
+        (Some(found), _) => found,
+        (None, Some(_)) => &led,
+        (None, None) => &written,
+    };
+    let path = path.to_string_lossy().into_owned();
+    Spot {
+        named: name.filter(|name| *name != path),
+        path,
+    }
+}
+
+impl Spot {
+    fn plain(path: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            named: None,
+        }
+    }
+}
+
+/// Returns a path with `.` and `..` taken away by name.
 fn plain(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for component in path.components() {
@@ -40,41 +75,54 @@ fn plain(path: &Path) -> PathBuf {
     out
 }
 
-/// Returns where a path leads, its last parts kept where they are not there.
-fn real(path: &Path) -> PathBuf {
-    for ancestor in path.ancestors() {
-        if let Ok(found) = ancestor.canonicalize() {
-            let rest = path.strip_prefix(ancestor).unwrap_or(Path::new(""));
-            return if rest.as_os_str().is_empty() {
-                found
-            } else {
-                found.join(rest)
-            };
-        }
-    }
-    path.to_owned()
+fn climbs(path: &Path) -> bool {
+    path.components().any(|part| part == Component::ParentDir)
 }
 
-/// Returns the bytes of a file below the top; links are not followed.
-pub fn bytes(top: &Path, path: &str) -> Bytes {
-    let Ok(tree) = Tree::open(top) else {
-        return Bytes::Unknown;
-    };
-    match tree.lies(path) {
-        Ok(Lies::Nothing) => Bytes::Absent,
-        Ok(Lies::File) => match tree.read(path, READ_LIMIT) {
-            Ok(Some(bytes)) => Bytes::Known(bytes),
-            Ok(None) | Err(_) => Bytes::Unknown,
-        },
-        Ok(_) | Err(_) => Bytes::Unknown,
+/// Says whether a link lies on the way from the top, or at its end.
+fn has_link(top: &Path, inside: &Path) -> bool {
+    let mut at = top.to_owned();
+    for part in inside {
+        at.push(part);
+        match at.symlink_metadata() {
+            Ok(found) if found.is_symlink() => return true,
+            Ok(_) => {}
+            Err(_) => return false,
+        }
+    }
+    false
+}
+
+/// Returns where a path leads, its last parts kept where they are not there. A link leads to what is
+/// not there, too: a write makes it.
+fn real(path: &Path) -> PathBuf {
+    let mut rest = Vec::new();
+    let mut at = path.to_owned();
+    let mut links = 0;
+    loop {
+        if let Ok(found) = at.canonicalize() {
+            return plain(&rest.iter().rev().fold(found, |path, name| path.join(name)));
+        }
+        if links < LINKS
+            && let Ok(target) = at.read_link()
+        {
+            links += 1;
+            at = at.parent().unwrap_or(Path::new("")).join(target);
+            continue;
+        }
+        let (Some(parent), Some(last)) = (at.parent(), at.components().next_back()) else {
+            return plain(path);
+        };
+        rest.push(last.as_os_str().to_owned());
+        at = parent.to_owned();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
 
-    use super::{Bytes, below, bytes};
+    use super::{Spot, below};
 
     #[test]
     fn a_path_is_named_from_the_top() {
@@ -91,25 +139,34 @@ mod tests {
             (top, "/etc/hosts", "/etc/hosts"),
             (top, "sub\\a", "sub/a"),
         ] {
-            assert_eq!(below(Some(top), cwd, named), expected, "{named}");
+            assert_eq!(
+                below(Some(top), cwd, named),
+                Spot::plain(expected),
+                "{named}"
+            );
         }
-        assert_eq!(below(None, Path::new("/x"), "a"), "a");
+        assert_eq!(below(None, Path::new("/x"), "a"), Spot::plain("a"));
         #[cfg(unix)]
         {
-            std::os::unix::fs::symlink(&sub, top.join("link")).unwrap();
+            let link = |target: &Path, name: PathBuf| std::os::unix::fs::symlink(target, name);
+            link(&sub, top.join("link")).unwrap();
+            link(Path::new("sub/new"), top.join("to")).unwrap();
+            link(Path::new("round"), top.join("round")).unwrap();
+            for (named, path) in [
+                ("link/a", "sub/a"),
+                ("to", "sub/new"),
+                ("link/../a", "a"),
+                ("round", "round"),
+            ] {
+                let spot = below(Some(top), top, named);
+                assert_eq!(spot.path, path, "{named}");
+            }
+            let called = below(Some(top), &top.join("link"), "a").named;
+            assert_eq!(called.as_deref(), Some("link/a"));
             let outside = assert_fs::TempDir::new().unwrap();
-            std::os::unix::fs::symlink(top, outside.path().join("in")).unwrap();
+            link(top, outside.path().join("in")).unwrap();
             let through = outside.path().join("in/a").display().to_string();
-            assert_eq!(below(Some(top), top, &through), "a");
+            assert_eq!(below(Some(top), top, &through), Spot::plain("a"));
         }
-    }
-
-    #[test]
-    fn a_file_is_known_absent_or_not_known() {
-        let dir = assert_fs::TempDir::new().unwrap();
-        std::fs::write(dir.path().join("a"), "x").unwrap();
-        assert_eq!(bytes(dir.path(), "a"), Bytes::Known(b"x".to_vec()));
-        assert_eq!(bytes(dir.path(), "b"), Bytes::Absent);
-        assert_eq!(bytes(dir.path(), "."), Bytes::Unknown);
     }
 }

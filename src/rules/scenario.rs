@@ -11,7 +11,9 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{Call, Change, Hook, Turns, Wrote, around, below, bytes, changes, events, restore};
+use super::{
+    Call, Change, Hook, Turns, Wrote, around, below, bytes, changes, events, restore, unforeseen,
+};
 use crate::{
     git::{Clock, Env, Repo, locate},
     policy::{
@@ -292,8 +294,12 @@ impl<'a> Stage<'a> {
         Turns::new(&repo.operator_dir())
             .end(&used.call.session, wrote, command)
             .map_err(|error| error.to_string())?;
-        let changes = changes(repo, &report.changes);
-        let mut ruling = self.judge(name, payload(used), (report.work.as_ref(), changes))?;
+        let payload = payload(used);
+        let changes = match Tool::of(&used.call.tool) {
+            Some(Tool::File) => unforeseen(repo, &report.changes, &payload),
+            Some(Tool::Shell) | None => changes(repo, &report.changes),
+        };
+        let mut ruling = self.judge(name, payload, (report.work.as_ref(), changes))?;
         restore(&mut ruling, self.repo()?, (&used.call.session, &used.id));
         Ok(ruling)
     }

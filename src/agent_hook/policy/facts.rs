@@ -12,7 +12,7 @@ use crate::{
     git::{Clock, Until},
     model::{Explain, Owner},
     payload::{self, Session},
-    policy::{Facts, Lost, Scope, Shared},
+    policy::{Facts, Lost, Part, Shared},
     rules::{self, Bytes, Call, Change, Hook, Turns},
     store::Store,
     work::{self, Work},
@@ -39,12 +39,12 @@ impl Rules {
     pub(super) fn facts(&self, event: &Event, seen: Seen) -> Result<Vec<Facts>, rules::Error> {
         let payload = payload_json(event);
         let top = self.top();
-        let (around, turn) = self.around(event);
+        let (around, lost) = self.around(event);
         let hook = Hook {
             name: &event.name,
             payload: &payload,
             around,
-            shared: self.shared(event, &seen, turn)?,
+            shared: self.shared(event, &seen, lost)?,
             changes: seen.changes,
             blocks: seen.blocks,
         };
@@ -62,27 +62,24 @@ impl Rules {
         self.project.as_ref()?.top.as_deref()
     }
 
-    fn shared(
-        &self,
-        event: &Event,
-        seen: &Seen,
-        turn: Option<String>,
-    ) -> Result<Shared, rules::Error> {
+    fn shared(&self, event: &Event, seen: &Seen, lost: Lost) -> Result<Shared, rules::Error> {
         let policies = self.on(event);
         let work = match (&seen.work, &seen.work_lost) {
             (_, Some(reason)) => Err(reason.clone()),
             (Some(work), None) => Ok(rules::work(work)),
-            (None, None) if policies.iter().any(|policy| policy.reads_work()) => self.work(event),
+            (None, None) if policies.iter().any(|policy| policy.reads(Part::Work)) => {
+                self.work(event)
+            }
             (None, None) => Ok(json!({})),
         };
-        let gate = match policies.iter().any(|policy| policy.needs_gate()) {
+        let gate = match policies.iter().any(|policy| policy.reads(Part::Gate)) {
             true => self.gate(event),
             false => Ok(json!({})),
         };
         let lost = Lost {
             work: work.as_ref().err().cloned(),
             gate: gate.as_ref().err().cloned(),
-            turn,
+            ..lost
         };
         let shared = Shared::new(work.unwrap_or_default(), gate.unwrap_or_default())?;
         Ok(shared.without(lost))
@@ -118,7 +115,11 @@ impl Rules {
         };
         let parts = rules::tasks(&place, &who).map_err(|error| error.to_string())?;
         let mut gate = rules::gate(&parts);
-        if self.on(event).iter().any(|policy| policy.needs_last()) {
+        if self
+            .on(event)
+            .iter()
+            .any(|policy| policy.reads(Part::Verdict))
+        {
             let Who::Session(session) = &who else {
                 return Err(NO_SESSION.to_owned());
             };
@@ -141,33 +142,40 @@ impl Rules {
         })
     }
 
-    /// Returns the fields of `event` that the payload does not tell, and why the turn is not known.
-    fn around(&self, event: &Event) -> (Value, Option<String>) {
+    /// Returns the fields of `event` that the payload does not tell, and why some are not known.
+    fn around(&self, event: &Event) -> (Value, Lost) {
         let top = self.top().map(Path::to_owned).unwrap_or_default();
         let cwd = event.payload.cwd().unwrap_or_default();
         let below = cwd.strip_prefix(&top).unwrap_or(Path::new(""));
         let mut around = json!({ "root": shown(&top), "cwd": shown(below) });
         let policies = self.on(event);
-        let own = |policy: &&&crate::policy::Policy| policy.scope != Scope::BuiltIn;
-        if policies
-            .iter()
-            .filter(own)
-            .any(|policy| policy.needs_head())
-            && let Some(project) = &self.project
-            && let Ok(repo) = project.open(&event.env)
-            && let Ok((head, branch)) = rules::head(&repo)
-        {
-            around["head"] = head;
-            around["branch"] = branch;
+        let asks = |part| policies.iter().any(|policy| policy.reads(part));
+        let mut lost = Lost::default();
+        if asks(Part::Head) {
+            match self.head(event) {
+                Ok((head, branch)) => {
+                    around["head"] = head;
+                    around["branch"] = branch;
+                }
+                Err(reason) => lost.head = Some(reason),
+            }
         }
-        let mut lost = None;
-        if policies.iter().any(|policy| policy.needs_turn()) {
+        if asks(Part::Turn) {
             match self.turn(event) {
                 Ok(turn) => around["turn"] = turn,
-                Err(reason) => lost = Some(reason),
+                Err(reason) => lost.turn = Some(reason),
             }
         }
         (around, lost)
+    }
+
+    fn head(&self, event: &Event) -> Result<(Value, Value), String> {
+        let Some(project) = &self.project else {
+            return Ok((Value::Null, Value::Null));
+        };
+        let repo = project.open(&event.env);
+        let repo = repo.map_err(|error| error.to_string())?;
+        rules::head(&repo).map_err(|error| error.to_string())
     }
 
     fn turn(&self, event: &Event) -> Result<Value, String> {

@@ -25,7 +25,7 @@ const MEMBERS: [&str; 17] = [
 ];
 const DEPTH_LIMIT: usize = 24;
 /// Returns them; what is not JSON, or nested too deep, is null.
-pub(super) fn payload_json(event: &Event) -> Value {
+pub(in crate::agent_hook) fn payload_json(event: &Event) -> Value {
     MEMBERS
         .iter()
         .filter_map(|name| {

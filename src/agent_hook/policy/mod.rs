@@ -8,6 +8,7 @@ use std::{cell::OnceCell, path::PathBuf, sync::Arc};
 
 pub(super) use answer::answer;
 pub(super) use facts::Seen;
+pub(super) use members::payload_json;
 
 use super::{Event, reply::Reply};
 use crate::{
@@ -16,9 +17,12 @@ use crate::{
     model::Digest,
     payload,
     policy::{
-        self, EventName, Facts, Level, Limits, Outcome, Policies, Policy, Ruling, Scope, Shared,
+        self, EventName, Facts, Level, Limits, Outcome, Part, Policies, Policy, Ruling, Scope,
+        Shared,
     },
-    rules::{self, About, Decision, Log, Moment, Moments, Pauses, Places, Turns, Wrote},
+    rules::{
+        self, About, Decision, Log, Moment, Moments, Pauses, Places, Seen as Known, Turns, Wrote,
+    },
     ui::printable,
     work,
 };
@@ -55,7 +59,12 @@ fn load(event: &Event) -> Option<Rules> {
     };
     let config = below_home("XDG_CONFIG_HOME", ".config");
     let top = project.as_ref().and_then(|project| project.top.as_deref());
-    let places = Places::new(top, config.as_deref());
+    let seen = project.as_ref().map(|project| {
+        let worktree = project.location.worktree_name();
+        Known::new(&project.operator_dir(), &worktree)
+    });
+    let before = seen.as_ref().map(Known::read).unwrap_or_default();
+    let places = Places::new(top, config.as_deref()).with_seen(before);
     if !places.any() {
         return None;
     }
@@ -68,7 +77,12 @@ fn load(event: &Event) -> Option<Rules> {
         return None;
     }
     let repo = || project.as_ref().and_then(|project| project.open(env).ok());
-    let policies = rules::load(&places, rules::Scopes::All, &repo).policies;
+    let found = rules::load(&places, rules::Scopes::All, &repo);
+    if let Some(seen) = seen.filter(|_| found.project != places.seen) {
+        // What is not kept is not missed when it is gone; nothing else hangs on it.
+        let _ = seen.write(&found.project);
+    }
+    let policies = found.policies;
     if policies.is_empty() {
         return None;
     }
@@ -76,7 +90,7 @@ fn load(event: &Event) -> Option<Rules> {
     let warnings = stale
         .map(|policy| {
             format!(
-                "git-operator: the policy file {} is broken, its version at HEAD is used",
+                "git-operator: the policy file {} is broken or gone, its version at HEAD is used",
                 policy.place.source.path
             )
         })
@@ -97,7 +111,7 @@ impl Rules {
 
     /// Returns how much of the working tree the policies on this event want looked at.
     pub(super) fn scope(&self, event: &Event) -> work::Scope {
-        match self.on(event).iter().any(|policy| policy.reads_work()) {
+        match self.on(event).iter().any(|policy| policy.reads(Part::Work)) {
             true => work::Scope::Tree,
             false => work::Scope::Target,
         }
@@ -110,9 +124,16 @@ impl Rules {
         here.filter(|policy| policy.admits(&tool)).collect()
     }
 
+    /// Says whether a policy on this event asks what a file holds that is written.
+    pub(super) fn reads_content(&self, event: &Event) -> bool {
+        let writes = |policy: &&Policy| policy.on.contains(&EventName::FileWrite);
+        let mut policies = self.on(event).into_iter().filter(writes);
+        policies.any(|policy| policy.reads(Part::Content))
+    }
+
     fn need_turn(&self) -> bool {
         let mut policies = self.policies.list().iter();
-        policies.any(|policy| policy.enabled && policy.needs_turn())
+        policies.any(|policy| policy.enabled && policy.reads(Part::Turn))
     }
 
     /// Judges an event; `None` where nothing is to be judged.

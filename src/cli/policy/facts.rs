@@ -86,7 +86,7 @@ fn shared(repo: Option<&Repo>, payload: &Value, context: &Context) -> Result<Sha
     let lost = Lost {
         work: work.as_ref().err().cloned(),
         gate: gate.as_ref().err().cloned(),
-        turn: None,
+        ..Lost::default()
     };
     let shared = Shared::new(work.unwrap_or_default(), gate.unwrap_or_default());
     Ok(shared.map_err(rules::Error::from)?.without(lost))

@@ -20,7 +20,7 @@ use clap::Subcommand;
 use crate::{
     git::Repo,
     policy::{File, Policies, Scope},
-    rules::{self, Found, Log, Pauses, Places, Scopes},
+    rules::{self, Found, Log, Pauses, Places, Scopes, Seen},
     ui::{Context, Exit, Failure},
 };
 
@@ -66,30 +66,39 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
 /// Returns where policies lie for this process.
 pub(super) fn places(context: &Context) -> Result<Places, Failure> {
     let env = context.env();
-    let top = match context.location()? {
-        Some(location) => location.top.clone(),
-        None => None,
-    };
+    let location = context.location()?;
+    let top = location.and_then(|location| location.top.as_deref());
+    let seen = location.map(|location| {
+        let operator = location.common_dir.join("operator");
+        Seen::new(&operator, &location.worktree_name()).read()
+    });
     let config = env
         .path("XDG_CONFIG_HOME")
         .map(PathBuf::from)
         .or_else(|| env.home().map(|home| home.join(".config")));
-    Ok(Places::new(top.as_deref(), config.as_deref()))
+    let places = Places::new(top, config.as_deref());
+    Ok(places.with_seen(seen.unwrap_or_default()))
 }
 
-/// Reads the policies of this process.
+/// Reads the policies that hold for this process.
 fn found(context: &Context) -> Result<Found, Failure> {
+    Ok(loaded(&places(context)?, context))
+}
+
+fn loaded(places: &Places, context: &Context) -> Found {
     let repo = || {
         let location = context.location().ok()??;
         Repo::open(location, context.env()).ok()
     };
-    Ok(rules::load(&places(context)?, Scopes::All, &repo))
+    rules::load(places, Scopes::All, &repo)
 }
 
 /// Reads the files named, or all there are when none is named.
 fn chosen(paths: &[PathBuf], context: &Context) -> Result<Found, Failure> {
     if paths.is_empty() {
-        return found(context);
+        // A file that is gone is not asked for: there is nothing in it to mend.
+        let places = places(context)?.with_seen(Vec::new());
+        return Ok(loaded(&places, context));
     }
     let cwd = context.cwd()?;
     let files: Vec<File> = paths
@@ -104,6 +113,7 @@ fn chosen(paths: &[PathBuf], context: &Context) -> Result<Found, Failure> {
         policies: Policies::load(&files, &|_| None),
         ignored: Vec::new(),
         files: files.len(),
+        project: Vec::new(),
     })
 }
 

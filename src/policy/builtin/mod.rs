@@ -12,7 +12,7 @@ pub(super) use file::is_policy_file;
 pub(super) use params::{Params, Reader};
 pub(super) use spec::{Kind, NAMES, Spec, spec};
 
-use super::facts::Facts;
+use super::{facts::Facts, part::Part};
 
 /// What a built-in says of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,8 +49,12 @@ impl Builtin {
         }
     }
 
-    /// Says whether it reads the work ledger.
-    pub(super) fn needs_work(&self) -> bool {
-        self.spec.needs_work
+    /// Says whether it asks for something; who asks for the newest verdict asks for `gate`.
+    pub(super) fn reads(&self, part: Part) -> bool {
+        let own = self.spec.reads;
+        own.contains(&part) || part == Part::Gate && own.contains(&Part::Verdict)
     }
 }
+
+#[cfg(test)]
+mod reads_tests;

@@ -2,8 +2,9 @@
 
 use super::{Answer, Params, argv, file, git, outside, turn};
 use crate::policy::{
-    event::EventName::{self, FileWrite, ToolCall, TurnEnd},
+    event::EventName::{self, FileDelete, FileWrite, ToolCall, TurnEnd},
     facts::Facts,
+    part::Part,
 };
 
 /// What a parameter holds.
@@ -64,7 +65,8 @@ pub(in crate::policy) struct Spec {
     pub(in crate::policy) own: &'static [Param],
     /// Whether `paths` has a meaning of its own, and does not choose the events looked at.
     pub(super) owns_paths: bool,
-    pub(super) needs_work: bool,
+    /// What has to be found out for it.
+    pub(super) reads: &'static [Part],
     pub(super) check: fn(&Params, &Facts) -> Answer,
 }
 
@@ -108,8 +110,10 @@ const fn required(name: &'static str, kind: Kind, doc: &'static str) -> Param {
 }
 
 const WRITES: &[EventName] = &[FileWrite];
+const FILES: &[EventName] = &[FileWrite, FileDelete];
 const CALLS: &[EventName] = &[ToolCall];
 const TURNS: &[EventName] = &[TurnEnd];
+const CONTENT: &[Part] = &[Part::Content];
 const ADDED_ONLY: Param = optional(
     "added_only",
     Kind::Bool,
@@ -138,7 +142,7 @@ const fn spec_of(
         events,
         own: &[],
         owns_paths: false,
-        needs_work: false,
+        reads: &[],
         check,
     }
 }
@@ -146,6 +150,7 @@ const fn spec_of(
 /// Every built-in.
 pub(in crate::policy) const NAMES: &[Spec] = &[
     Spec {
+        reads: CONTENT,
         own: &[
             required("max", Kind::Int, "the most lines a file may have"),
             GROWTH_ONLY,
@@ -158,6 +163,7 @@ pub(in crate::policy) const NAMES: &[Spec] = &[
         )
     },
     Spec {
+        reads: CONTENT,
         own: &[
             required("max", Kind::Int, "the most bytes a file may have"),
             GROWTH_ONLY,
@@ -170,6 +176,7 @@ pub(in crate::policy) const NAMES: &[Spec] = &[
         )
     },
     Spec {
+        reads: CONTENT,
         own: &[
             required("patterns", Kind::Regexes, "what may not stand in the file"),
             ADDED_ONLY,
@@ -183,6 +190,7 @@ pub(in crate::policy) const NAMES: &[Spec] = &[
         )
     },
     Spec {
+        reads: CONTENT,
         own: &[
             required("patterns", Kind::Regexes, "what must stand in the file"),
             IGNORE_CASE,
@@ -195,6 +203,7 @@ pub(in crate::policy) const NAMES: &[Spec] = &[
         )
     },
     Spec {
+        reads: CONTENT,
         own: &[
             optional("extra", Kind::Regexes, "more patterns of secrets"),
             ADDED_ONLY,
@@ -206,12 +215,15 @@ pub(in crate::policy) const NAMES: &[Spec] = &[
             file::no_secrets,
         )
     },
-    spec_of(
-        "no-conflict-markers",
-        "the file holds the markers that git leaves in a conflict",
-        WRITES,
-        file::no_conflict_markers,
-    ),
+    Spec {
+        reads: CONTENT,
+        ..spec_of(
+            "no-conflict-markers",
+            "the file holds the markers that git leaves in a conflict",
+            WRITES,
+            file::no_conflict_markers,
+        )
+    },
     Spec {
         owns_paths: true,
         own: &[
@@ -243,20 +255,20 @@ pub(in crate::policy) const NAMES: &[Spec] = &[
         ..spec_of(
             "protect-paths",
             "the file is one of `paths`",
-            WRITES,
+            FILES,
             file::protect_paths,
         )
     },
     spec_of(
         "policy-files",
         "the file is a policy (on by default)",
-        WRITES,
+        FILES,
         file::policy_files,
     ),
     spec_of(
         "ledger-files",
         "the file is one that only git-operator writes (on by default)",
-        WRITES,
+        FILES,
         file::ledger_files,
     ),
     Spec {
@@ -277,6 +289,7 @@ pub(in crate::policy) const NAMES: &[Spec] = &[
         )
     },
     Spec {
+        reads: &[Part::Head],
         owns_paths: true,
         own: &[
             optional(
@@ -320,7 +333,7 @@ pub(in crate::policy) const NAMES: &[Spec] = &[
         )
     },
     Spec {
-        needs_work: true,
+        reads: &[Part::Work],
         ..spec_of(
             "clean-tree",
             "the session leaves changes uncommitted",
@@ -328,14 +341,17 @@ pub(in crate::policy) const NAMES: &[Spec] = &[
             turn::clean_tree,
         )
     },
-    spec_of(
-        "tasks-closed",
-        "the session leaves tasks open",
-        TURNS,
-        turn::tasks_closed,
-    ),
     Spec {
-        needs_work: true,
+        reads: &[Part::Gate],
+        ..spec_of(
+            "tasks-closed",
+            "the session leaves tasks open",
+            TURNS,
+            turn::tasks_closed,
+        )
+    },
+    Spec {
+        reads: &[Part::Work, Part::Turn],
         own: &[required(
             "commands",
             Kind::Commands,
@@ -349,7 +365,7 @@ pub(in crate::policy) const NAMES: &[Spec] = &[
         )
     },
     Spec {
-        needs_work: true,
+        reads: &[Part::Work, Part::Verdict],
         ..spec_of(
             "verdict-fresh",
             "the session changed files and its newest verdict is not about them",
@@ -358,6 +374,7 @@ pub(in crate::policy) const NAMES: &[Spec] = &[
         )
     },
     Spec {
+        reads: &[Part::Turn],
         own: &[optional(
             "max",
             Kind::Int,
@@ -371,6 +388,7 @@ pub(in crate::policy) const NAMES: &[Spec] = &[
         )
     },
     Spec {
+        reads: &[Part::Turn],
         own: &[
             optional("tools", Kind::Int, "the most tool calls of a turn"),
             optional("blocks", Kind::Int, "the most refusals of a turn"),

@@ -56,17 +56,24 @@ impl Policies {
         loader.finish()
     }
 
-    /// Adds the built-ins that are on by default, unless a policy of their name stands there.
+    /// Adds the built-ins that are on by default, unless a policy of their name stands there that
+    /// `is_held` to be the project's or the user's will.
     #[must_use]
-    pub fn with_defaults(mut self) -> Self {
+    pub fn with_defaults(mut self, is_held: &dyn Fn(&Policy) -> bool) -> Self {
+        let writes = vec![EventName::FileWrite];
+        let all = vec![EventName::FileWrite, EventName::FileDelete];
         let defaults = [
-            default("policy-files", Action::Ask),
-            default("ledger-files", Action::Block),
+            default("policy-files", Action::Ask, all),
+            default("ledger-files", Action::Block, writes),
         ];
+        let stands = |id: &str| {
+            let mut own = self.list.iter().filter(|policy| policy.id == id);
+            own.any(is_held)
+        };
         let missing: Vec<Policy> = defaults
             .into_iter()
             .flatten()
-            .filter(|policy| self.list.iter().all(|other| other.id != policy.id))
+            .filter(|policy| !stands(&policy.id))
             .collect();
         self.list.splice(0..0, missing);
         self
@@ -139,7 +146,7 @@ impl Policies {
 }
 
 /// Returns the policy that a built-in is by default.
-fn default(name: &'static str, action: Action) -> Option<Policy> {
+fn default(name: &'static str, action: Action, on: Vec<EventName>) -> Option<Policy> {
     let spec = builtin::spec(name)?;
     let source = Arc::new(Source {
         path: format!("builtin/{name}"),
@@ -155,7 +162,7 @@ fn default(name: &'static str, action: Action) -> Option<Policy> {
         scope: Scope::BuiltIn,
         place: Place { source, at: 0 },
         description: None,
-        on: vec![EventName::FileWrite],
+        on,
         mode: Mode::Enforce,
         on_error: OnError::Block,
         enabled: true,
@@ -305,6 +312,10 @@ impl Loader {
         let mut kept = Vec::new();
         for policy in std::mem::take(&mut self.list) {
             if let Some(first) = seen.get(&policy.id) {
+                if policy.is_stale {
+                    // It stands under another name meanwhile.
+                    continue;
+                }
                 let message = format!("the id '{}' is taken by {first}", policy.id);
                 let fault = Diagnostic {
                     code: Code::E10,

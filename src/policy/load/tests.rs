@@ -426,12 +426,18 @@ fn a_local_file_switches_off_only_what_may_be() {
 #[test]
 fn defaults_stand_until_switched_off() {
     assert_eq!(
-        ids(&load("").with_defaults()),
+        ids(&load("").with_defaults(&|_| true)),
         ["policy-files", "ledger-files"]
     );
-    let policies = load("id: policy-files\nenabled: false\n").with_defaults();
+    let policies = load("id: policy-files\nenabled: false\n").with_defaults(&|_| true);
     assert_eq!(faults(&policies), Vec::<String>::new());
     assert_eq!(ids(&policies), ["ledger-files", "policy-files"]);
+    let policies = load("id: policy-files\nenabled: false\n").with_defaults(&|_| false);
+    assert_eq!(
+        ids(&policies),
+        ["policy-files", "ledger-files", "policy-files"]
+    );
+    assert!(policies.list()[0].enabled);
     assert!(!policies.list()[1].enabled);
     assert!(!policies.need_work());
 }

@@ -4,6 +4,8 @@ mod gate;
 pub(crate) mod policy;
 mod policy_events;
 mod policy_faults;
+mod policy_kept;
+mod policy_seen;
 mod shorten;
 mod stop;
 

@@ -40,7 +40,7 @@ fn the_four_policies_are_read_as_they_are() {
     );
     repo.operator(["policy", "list"])
         .stdout(
-            "policy-files  built-in  enforce  file.write              restore,ask    builtin/policy-files:1\n\
+            "policy-files  built-in  enforce  file.write,file.delete  restore,ask    builtin/policy-files:1\n\
              ledger-files  built-in  enforce  file.write              restore,block  builtin/ledger-files:1\n\
              respect#1     project   enforce  file.write              block          .operator/policies/deep/respect.yaml:1\n\
              respect#2     project   enforce  tool.result,tool.error  restore,block  .operator/policies/deep/respect.yaml:4\n\

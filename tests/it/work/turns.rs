@@ -66,6 +66,18 @@ echo 1 > u1; echo 1 > u2; echo 1 > u3; stop; wr w1 a 1; stop; wr w2 b 1; stop
 }
 
 #[test]
+fn a_session_never_seen_to_start_arms_itself_where_the_ledger_knows() {
+    let ran = run(r#"
+newrepo; git config --global operator.autoArm true; wr w1 a 1; stop; wr w2 b 1; stop
+newrepo; git config --global operator.work false; wr w1 a 1; wr w2 b 1; stop
+"#);
+    let stops = ran.stdout.lines().filter(|line| line.starts_with("stop"));
+    let codes: Vec<&str> = stops.collect();
+    let expected = ["stop rc=0", "stop rc=2", "stop rc=0"];
+    assert_eq!(codes, expected, "{}", ran.all());
+}
+
+#[test]
 fn a_commit_is_recorded_with_what_each_session_wrote_of_it() {
     let ran = run(r#"
 newrepo; printf '*.up filter=up\n' > .gitattributes; git config filter.up.clean 'tr a-z A-Z'; git add .; git commit -qm c1
