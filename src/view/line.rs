@@ -1,7 +1,8 @@
 //! A view taken apart into lines. What a line is, its content says, not the name of the file.
 
+use super::classify::classify;
 use crate::model::{
-    Outcome, is_blank,
+    is_blank,
     row::{DecisionRow, VerdictRow},
 };
 
@@ -53,7 +54,7 @@ pub struct Row {
 impl Row {
     /// Reads a row; `None` for any other line. A row without its leading pipe is one only in a table
     /// that has none.
-    fn parse(text: &str, bare: bool) -> Option<Self> {
+    pub(super) fn parse(text: &str, bare: bool) -> Option<Self> {
         let text = text.trim();
         if !text.starts_with('|') {
             if let Some(row) = DecisionRow::parse(text) {
@@ -218,14 +219,8 @@ pub(super) fn normal(line: &str) -> String {
     format!("|{}|", cells.join("|"))
 }
 
-/// Returns what of a line is not changed by taking it to its normal form.
-fn letters(line: &str) -> impl Iterator<Item = char> {
-    let changed = |c: char| c.is_whitespace() || matches!(c, '|' | '-' | ':');
-    line.chars().filter(move |c| !changed(*c))
-}
-
 /// Returns the trimmed cells of a line that holds a pipe.
-fn cells(line: &str) -> Option<Vec<&str>> {
+pub(super) fn cells(line: &str) -> Option<Vec<&str>> {
     let line = line.trim();
     if !line.contains('|') || line.starts_with('#') {
         return None;
@@ -235,230 +230,10 @@ fn cells(line: &str) -> Option<Vec<&str>> {
     Some(inner.split('|').map(str::trim).collect())
 }
 
-fn is_dashes(cell: &str) -> bool {
+pub(super) fn is_dashes(cell: &str) -> bool {
     let inner = cell.strip_prefix(':').unwrap_or(cell);
     let inner = inner.strip_suffix(':').unwrap_or(inner);
     !inner.is_empty() && inner.bytes().all(|byte| byte == b'-')
-}
-
-/// Returns the number of columns when the line is the dashes under a table's head.
-fn delimiter(line: &str) -> Option<usize> {
-    if letters(line).next().is_some() {
-        return None;
-    }
-    let cells = cells(line)?;
-    cells
-        .iter()
-        .all(|cell| is_dashes(cell))
-        .then_some(cells.len())
-}
-
-/// Where a table begins: the line of its column names.
-struct Table {
-    at: usize,
-    columns: usize,
-    bare: bool,
-}
-
-fn tables(texts: &[Option<&str>]) -> Vec<Table> {
-    let text = |at: usize| texts.get(at).copied().flatten();
-    (0..texts.len())
-        .filter_map(|at| {
-            let names = text(at)?;
-            let dashes = text(at + 1)?;
-            let columns = delimiter(dashes)?;
-            let names_head = cells(names).is_some()
-                && delimiter(names).is_none()
-                && Row::parse(names, false).is_none();
-            names_head.then(|| Table {
-                at,
-                columns,
-                bare: !dashes.trim_start().starts_with('|'),
-            })
-        })
-        .collect()
-}
-
-/// Returns the index of the view's own table: the first of four columns, else the first one when no
-/// row stands above it.
-fn own_table(tables: &[Table], texts: &[Option<&str>]) -> Option<usize> {
-    if let Some(own) = tables.iter().position(|table| table.columns == 4) {
-        return Some(own);
-    }
-    let first = tables.first()?;
-    let rows_above = texts[..first.at]
-        .iter()
-        .flatten()
-        .any(|text| Row::parse(text, false).is_some());
-    (!rows_above).then_some(0)
-}
-
-fn classify(raw: &[&[u8]]) -> Vec<Kind> {
-    let texts: Vec<Option<&str>> = raw
-        .iter()
-        .map(|line| {
-            std::str::from_utf8(line)
-                .ok()
-                .filter(|text| !text.contains('\0'))
-        })
-        .collect();
-    let tables = tables(&texts);
-    let own = own_table(&tables, &texts);
-    let mut classifier = Classifier {
-        bare: own.is_some_and(|own| tables[own].bare),
-        open: 0,
-        foreign: false,
-        top: true,
-        heading: false,
-        head: own.map(|own| {
-            let at = tables[own].at;
-            [at, at + 1].map(|at| normal(texts[at].unwrap_or_default()))
-        }),
-        titles: Vec::new(),
-    };
-    let mut heads = vec![None; texts.len()];
-    for (index, table) in tables.iter().enumerate() {
-        heads[table.at] = Some(Some(index) == own);
-    }
-    let mut kinds: Vec<Kind> = Vec::with_capacity(raw.len());
-    for (at, text) in texts.iter().enumerate() {
-        let kind = match text {
-            None => Kind::Malformed("it is not text".to_owned()),
-            Some(text) => {
-                let below = at.checked_sub(1).and_then(|above| heads[above]);
-                classifier.line(text, heads[at].or(below))
-            }
-        };
-        kinds.push(kind);
-    }
-    kinds
-}
-
-/// What the lines above say of the next one.
-struct Classifier {
-    /// The own table has no outer pipes.
-    bare: bool,
-    /// The length of the marker that opened a conflict, 0 outside one.
-    open: usize,
-    /// The line above belongs to a table that is not the view's.
-    foreign: bool,
-    /// Only titles and blank lines so far.
-    top: bool,
-    /// The line above is text that `=` would underline.
-    heading: bool,
-    /// The own table's two lines, in their normal form.
-    head: Option<[String; 2]>,
-    titles: Vec<String>,
-}
-
-impl Classifier {
-    /// `head` says that the line is one of the two that begin a table, and whether that is the own
-    /// one.
-    fn line(&mut self, text: &str, head: Option<bool>) -> Kind {
-        if self.marker(text) {
-            return Kind::Marker;
-        }
-        let kind = self.other(text, head);
-        self.heading = kind == Kind::Text && !is_blank(text);
-        kind
-    }
-
-    fn other(&mut self, text: &str, head: Option<bool>) -> Kind {
-        let piped = text.trim_start().starts_with('|');
-        self.foreign = piped && (self.foreign || head == Some(false));
-        if let Some(kind) = self.header(text) {
-            self.foreign = false;
-            return kind;
-        }
-        self.top = self.top && is_blank(text);
-        if let Some(row) = Row::parse(text, self.bare) {
-            self.foreign = false;
-            return Kind::Row(row);
-        }
-        match self.malformed(text, piped) {
-            Some(reason) if !self.foreign => Kind::Malformed(reason),
-            _ => Kind::Text,
-        }
-    }
-
-    fn header(&mut self, text: &str) -> Option<Kind> {
-        let title = text.starts_with("# ") || text == "#";
-        let heads = self.head.iter().flatten();
-        if !title
-            && heads
-                .into_iter()
-                .all(|head| !letters(text).eq(letters(head)))
-        {
-            return None;
-        }
-        let normal_text = normal(text);
-        if let Some([names, dashes]) = &self.head {
-            if normal_text == *names && Row::parse(text, false).is_none() {
-                return Some(Kind::Columns);
-            }
-            if normal_text == *dashes {
-                return Some(Kind::Delimiter);
-            }
-        }
-        if title && (self.top || self.titles.contains(&normal_text)) {
-            self.titles.push(normal_text);
-            return Some(Kind::Title);
-        }
-        None
-    }
-
-    /// A run of seven or more `<`, `|` or `>` at the first column; `=` also between those, or where
-    /// it underlines no heading.
-    fn marker(&mut self, text: &str) -> bool {
-        let Some(first) = text.bytes().next().filter(|first| b"<|=>".contains(first)) else {
-            return false;
-        };
-        let run = text.bytes().take_while(|byte| *byte == first).count();
-        let rest = &text[run..];
-        if run < 7 || !(rest.is_empty() || rest.starts_with(' ')) {
-            return false;
-        }
-        match first {
-            b'<' => self.open = run,
-            b'=' => {
-                return rest.is_empty() && (run == self.open || (run == 7 && !self.heading));
-            }
-            b'>' => self.open = 0,
-            _ => {}
-        }
-        true
-    }
-
-    fn malformed(&self, text: &str, piped: bool) -> Option<String> {
-        if is_dated(text) {
-            return Some("it has no kind of decision in its third field".to_owned());
-        }
-        let cells = cells(text)?;
-        let last = cells.last().copied().unwrap_or_default();
-        let says = Outcome::parse(&last.to_ascii_uppercase()).is_some();
-        let is_tabular = piped || (self.bare && says);
-        if !is_tabular {
-            return None;
-        }
-        Some(match cells.as_slice() {
-            [_, _, _, word] if Outcome::parse(word).is_some() => "it has an empty cell".to_owned(),
-            [_, _, _, _] => "its last cell is no verdict".to_owned(),
-            cells => format!("it has {} cells, not 4", cells.len()),
-        })
-    }
-}
-
-/// Says whether the line begins like a decision.
-fn is_dated(text: &str) -> bool {
-    let Some((date, _)) = text.trim_start().split_once('|') else {
-        return false;
-    };
-    let date = date.trim_end().as_bytes();
-    date.len() == 10
-        && date.iter().enumerate().all(|(at, byte)| match at {
-            4 | 7 => *byte == b'-',
-            _ => byte.is_ascii_digit(),
-        })
 }
 
 /// The header reaches to the own table's dashes when nothing managed stands above them; else it is

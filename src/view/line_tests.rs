@@ -104,6 +104,48 @@ fn a_table_of_somebody_else_is_text() {
 }
 
 #[test]
+fn a_table_with_our_shape_is_text_where_it_is_not_ours() {
+    let four = "| opt | cost | risk | note |\n|:--|---|---|---|\n| A | 1 | 2 | x |\n";
+    let row = "| t | c | e | PASS |\n";
+    assert_eq!(letters(&format!("{HEAD}\n## BAR\n\n{four}")), "#c-......");
+    assert_eq!(
+        letters(&format!("{HEAD}{four}{row}{row}| x |\n")),
+        "#c-...vv."
+    );
+    let decisions = View::Decisions.header();
+    assert_eq!(letters(&format!("{decisions}{four}")), "##...");
+    let line = "2026-01-02 | s | DECISION | a | b\n";
+    assert_eq!(
+        letters(&format!("# D\n{line}{four}{line}{line}| x |\n")),
+        "#d...dd!"
+    );
+    assert_eq!(letters(&format!("# V\n{row}{four}")), "#v...");
+    let ours = "| Gate | Criterion | Evidence | PASS/FAIL |\n|---|---|---|---|\n| t |  |  |  |\n";
+    assert_eq!(
+        letters(&format!("{HEAD}{row}\n## BAR\n\n{ours}")),
+        "#c-v......"
+    );
+    assert_eq!(letters(&format!("## BAR\n{four}")), "....");
+    let bare = "a | b | c | d\n--- | --- | --- | ---\n1 | 2 | 3 | 4\n";
+    assert_eq!(
+        letters(&format!("{HEAD}{row}{bare}{row}| x |\n")),
+        "#c-v...v!"
+    );
+}
+
+#[test]
+fn a_title_that_comes_again_is_text_where_no_header_stands_beside_it() {
+    let head = "# V\n| Tor | Kriterium | Beleg | Urteil |\n|---|---|---|---|\n";
+    let row = "| t | c | e | PASS |\n";
+    assert_eq!(letters(&format!("{head}{row}# V\n- x\n")), "#c-v..");
+    assert_eq!(letters(&format!("{head}{row}{head}{row}")), "#c-v#c-v");
+    assert_eq!(
+        letters(&format!("{head}{row}{}{row}", View::Verdicts.header())),
+        "#c-v#c-v"
+    );
+}
+
+#[test]
 fn markers_stand_at_the_first_column() {
     let text = "<<<<<<< HEAD\na\n||||||| 1234567\nb\n=======\nc\n>>>>>>> x\n <<<<<<< no\n<<<<<< no\nHeading\n=======\n\n=======\n";
     assert_eq!(letters(text), "m.m.m.m.....m");

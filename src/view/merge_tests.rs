@@ -189,6 +189,41 @@ fn a_real_conflict_stands_between_markers() {
 }
 
 #[test]
+fn tables_of_both_sides_stay_whole() {
+    let table = |name: &str| {
+        format!("\n| {name} | cost | risk | note |\n|---|:--|---|---|\n| x | 1 | 2 | y |\n")
+    };
+    let line = "2026-01-02 | s | DECISION | a | b\n";
+    let decisions = crate::view::View::Decisions.header();
+    for (base, other) in [
+        (view(&["a"]), row("b", "PASS")),
+        (HDR.to_owned(), row("b", "PASS")),
+        (format!("{decisions}{line}"), line.replace("| a |", "| b |")),
+        (decisions.to_owned(), line.to_owned()),
+    ] {
+        let ours = format!("{base}{}", table("opt"));
+        assert_eq!(clean(&base, &ours, &base), ours);
+        let text = clean(&base, &ours, &format!("{base}{other}"));
+        assert!(text.contains(&table("opt")), "{text}");
+        let text = clean(&base, &ours, &format!("{base}{}", table("way")));
+        assert!(
+            text.contains(&table("opt")) && text.contains(&table("way")),
+            "{text}"
+        );
+    }
+    // A file that has a title alone, and a table on each side.
+    let text = clean(
+        "# D\n",
+        &format!("# D\n{}", table("opt")),
+        &format!("# D\n{}", table("way")),
+    );
+    for name in ["| opt |", "| way |"] {
+        assert_eq!(text.matches(name).count(), 1, "{text}");
+    }
+    assert_eq!(text.matches("|---|:--|---|---|").count(), 2, "{text}");
+}
+
+#[test]
 fn leftover_markers_are_dropped() {
     let base = view(&["a"]);
     let ours = format!(
@@ -253,6 +288,14 @@ fn a_line_that_both_sides_added_keeps_its_place_among_those_of_one() {
 }
 
 #[test]
+fn sides_that_hold_each_other_in_another_order_swap() {
+    let table = "| need | weight |\n|---|---|\n| speed | 4 |\n";
+    let [base, ours, theirs] = ["- x\n", &format!("- x\n{table}"), &format!("{table}- x\n")]
+        .map(|text| format!("{HDR}{text}{}", row("a", "PASS")));
+    assert_eq!(clean(&base, &ours, &theirs), clean(&base, &theirs, &ours));
+}
+
+#[test]
 fn ten_thousand_rows_merge_at_once() {
     let tasks = |prefix: &str, count: usize| -> String {
         (0..count)
@@ -289,7 +332,15 @@ impl Part {
             Self::Text(n) => format!("- text {n}\n"),
             Self::Blank => "\n".to_owned(),
             Self::Heading(n) => format!("## BAR — {n}\n"),
-            Self::Table(n) => format!("| need | weight |\n|---|---|\n| speed | {n} |\n"),
+            Self::Table(n) if n % 2 == 0 => {
+                format!("| need | weight |\n|---|---|\n| speed | {n} |\n")
+            }
+            Self::Table(n) => {
+                format!(
+                    "\n| o{n} | a | b | c |\n|---|---|---|:{}|\n| A | 1 | 2 | {n} |\n",
+                    "-".repeat(*n as usize)
+                )
+            }
             Self::Malformed(n) => format!("| m{n} | c | PASS |\n"),
         }
     }
@@ -302,7 +353,7 @@ fn part() -> impl Strategy<Value = Part> {
         3 => (0u8..8).prop_map(Part::Text),
         2 => Just(Part::Blank),
         1 => (0u8..4).prop_map(Part::Heading),
-        1 => (0u8..3).prop_map(Part::Table),
+        1 => (0u8..6).prop_map(Part::Table),
         1 => (0u8..3).prop_map(Part::Malformed),
     ]
 }

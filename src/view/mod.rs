@@ -3,6 +3,7 @@
 
 mod blocks;
 mod check;
+mod classify;
 mod diff;
 mod error;
 mod files;

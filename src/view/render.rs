@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Document, Item, Items, Kind, Line, View, What, blocks};
+use super::{Document, Item, Items, Kind, Line, View, What, blocks, line::normal};
 
 /// A view as it is to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,6 @@ pub(super) fn render_document(view: View, items: &Items, document: Option<&Docum
         added: 0,
         rows: 0,
     };
-    let own = Beside::of(view, items, document);
     match document {
         Some(document) if document.header > 0 && !document.has_own_header(view) => {
             let lines = &document.lines[..document.header];
@@ -38,6 +37,7 @@ pub(super) fn render_document(view: View, items: &Items, document: Option<&Docum
         Some(document) if document.header > 0 => writer.text(view.header()),
         Some(_) | None => writer.text(items.header.as_deref().unwrap_or(view.header())),
     }
+    let own = Beside::of(view, items, (document, &writer.bytes));
     own.top.iter().for_each(|line| writer.line(line));
     for (at, item) in items.items.iter().enumerate() {
         writer.item((at, item), &own);
@@ -64,7 +64,8 @@ struct Beside<'d> {
 }
 
 impl<'d> Beside<'d> {
-    fn of(view: View, items: &Items, document: Option<&'d Document>) -> Self {
+    /// A line of a header that `header` has, or a new file would, stands twice and is left out.
+    fn of(view: View, items: &Items, (document, header): (Option<&'d Document>, &[u8])) -> Self {
         let mut beside = Self::default();
         let Some(document) = document else {
             return beside;
@@ -72,9 +73,18 @@ impl<'d> Beside<'d> {
         beside.rows = vec![false; items.items.len()];
         let backed = items.rows();
         let mut above: Option<usize> = None;
+        let mut again = false;
         for (_, line) in document.body() {
+            again = match line.kind {
+                Kind::Title | Kind::Columns => is_in(line, header),
+                // What it is, its table's first line says.
+                Kind::Delimiter => again,
+                Kind::Row(_) | Kind::Malformed(_) | Kind::Marker | Kind::Text => false,
+            };
             let backing = match &line.kind {
-                Kind::Title | Kind::Columns | Kind::Delimiter | Kind::Marker => continue,
+                Kind::Marker => continue,
+                Kind::Title | Kind::Columns | Kind::Delimiter if again => continue,
+                Kind::Title | Kind::Columns | Kind::Delimiter => None,
                 Kind::Row(row) if row.view == view => backed.get(row.key.as_str()).copied(),
                 Kind::Row(_) | Kind::Malformed(_) | Kind::Text => None,
             };
@@ -92,6 +102,14 @@ impl<'d> Beside<'d> {
         beside.blocks = blocks::present(view, items, document);
         beside
     }
+}
+
+/// Says whether a header has the line, or that of a new file.
+fn is_in(line: &Line, header: &[u8]) -> bool {
+    let here = normal(&String::from_utf8_lossy(line.bytes));
+    let header = String::from_utf8_lossy(header);
+    let new = View::ALL.into_iter().flat_map(|view| view.header().lines());
+    header.lines().chain(new).any(|line| normal(line) == here)
 }
 
 struct Writer {

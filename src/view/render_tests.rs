@@ -6,7 +6,7 @@ use crate::{
         Bar, Body, Class, Criterion, Decision, DecisionKind, Draft, Evidence, Import, Layout,
         Outcome, Owner, Record, RecordId, ReplicaId, Seal, Stamp, TaskId, Verdict,
     },
-    view::{Document, Items, Kind, Line, View, What, check},
+    view::{Document, Items, Kind, Line, View, What, check, line::normal},
 };
 
 fn sealed(draft: &Draft, seq: u64) -> Record {
@@ -190,22 +190,98 @@ proptest! {
     }
 
     #[test]
-    fn foreign_lines_survive_any_render(text in "[a-z|#<=>\n\r]{0,80}") {
+    fn foreign_lines_survive_any_render(text in "[a-z|#<=>\n\r-]{0,80}", header: bool) {
         let record = own(1);
         let items = Items::of(View::Verdicts, std::iter::once(&record));
+        let text = format!("{}{text}", if header { View::Verdicts.header() } else { "" });
         let once = render(View::Verdicts, &items, Some(text.as_bytes())).bytes;
         prop_assert_eq!(&render(View::Verdicts, &items, Some(&once)).bytes, &once);
         let document = Document::parse(text.as_bytes());
         let after = Document::parse(&once);
-        // A header that stands twice, and a rule of dashes that rules nothing, may go.
-        let says = |line: &&Line<'_>| {
-            matches!(line.kind, Kind::Row(_) | Kind::Malformed(_) | Kind::Text)
-        };
-        for line in document.lines.iter().filter(says) {
-            let kept = after.lines.iter().any(|other| other.bytes == line.bytes);
-            prop_assert!(kept || document.has_own_header(View::Verdicts), "{:?}\n{}", line, String::from_utf8_lossy(&once));
+        for line in document.lines.iter().filter(|line| line.kind != Kind::Marker) {
+            let kept = after.lines.iter().any(|other| normal_of(other) == normal_of(line));
+            prop_assert!(kept, "{:?}\n{}", line, String::from_utf8_lossy(&once));
         }
     }
+
+    #[test]
+    fn a_table_of_somebody_else_survives_any_render(
+        view in prop_oneof![Just(View::Verdicts), Just(View::Decisions)],
+        rows in 0u64..3,
+        put in prop::collection::vec((table(), 0usize..8), 1..4),
+    ) {
+        let records: Vec<Record> = (1..=rows).map(|seq| managed(view, seq)).collect();
+        let items = Items::of(view, records.iter());
+        let fresh = String::from_utf8(render(view, &items, None).bytes).unwrap();
+        let mut lines: Vec<String> = fresh.lines().map(str::to_owned).collect();
+        for (at, (table, place)) in put.iter().enumerate() {
+            let table = table.replace("{n}", &at.to_string());
+            lines.insert(place % (lines.len() + 1), table.trim_end().to_owned());
+        }
+        let text = lines.join("\n") + "\n";
+        let later = managed(view, rows + 1);
+        let items = Items::of(view, records.iter().chain([&later]));
+        let rendered = render(view, &items, Some(text.as_bytes())).bytes;
+        let after = String::from_utf8(rendered).unwrap();
+        let ours: Vec<&str> = view.header().lines().collect();
+        for line in text.lines().filter(|line| !ours.contains(line)) {
+            let count = |of: &str| of.lines().filter(|other| *other == line).count();
+            prop_assert!(count(&after) >= count(&text), "{line:?} of\n{text}\n---\n{after}");
+        }
+    }
+}
+
+fn normal_of(line: &Line) -> String {
+    normal(&String::from_utf8_lossy(line.bytes))
+}
+
+fn managed(view: View, seq: u64) -> Record {
+    if view == View::Verdicts {
+        return own(seq);
+    }
+    let mut draft = Draft::new(Body::Decision(Decision {
+        decision: DecisionKind::Decision,
+        scope: "s".to_owned(),
+        what: format!("d{seq}"),
+        why: "y".to_owned(),
+        covers: Vec::new(),
+        import: None,
+    }));
+    draft.owner = Some(Owner::new("S1").unwrap());
+    sealed(&draft, seq)
+}
+
+/// A table of two to five columns, as hands write them; `{n}` stands for a number.
+fn table() -> impl Strategy<Value = String> {
+    let rule = prop_oneof![Just("---"), Just(" :---: "), Just(" - "), Just("-----")];
+    let around = prop_oneof![
+        Just(""),
+        Just("\n"),
+        Just("\n## BAR — {n}\n\n"),
+        Just("text {n}\n")
+    ];
+    (2usize..6, rule, around, any::<bool>(), any::<bool>()).prop_map(
+        |(columns, rule, around, bare, gate)| {
+            let line = |cell: &dyn Fn(usize) -> String| {
+                let cells: Vec<String> = (0..columns).map(cell).collect();
+                match bare {
+                    true => cells.join("|"),
+                    false => format!("|{}|", cells.join("|")),
+                }
+            };
+            let ours = ["Gate", "Criterion", "Evidence", "PASS/FAIL"];
+            let name = |at: usize| match gate && columns == 4 && around.contains("BAR") {
+                true => format!(" {} ", ours[at]),
+                false => format!(" h{{n}}{at} "),
+            };
+            format!(
+                "{around}{}\n{}\n{}\n",
+                line(&name),
+                line(&|_| rule.to_owned()),
+                line(&|at| format!(" c{{n}}{at} "))
+            )
+        },
+    )
 }
 
 /// Records of runs that printed nothing were made before such runs were described.

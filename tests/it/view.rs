@@ -703,3 +703,31 @@ fn a_block_is_listed_by_its_first_line_of_text() {
     let log = ok(&repo, &["log", "--kind", "bar", "--format", "%s"]);
     assert_eq!(log, "## BAR\n");
 }
+
+const TABLE: &str = "| opt | cost | risk | note |\n|---|:--|---|---|\n| A | 1 | 2 | x |\n";
+
+#[test]
+fn a_table_of_somebody_else_keeps_each_line_and_comes_back_whole() {
+    let repo = project();
+    ok(&repo, &["decide", "DECISION", "one", "--why", "x"]);
+    ok(&repo, &["reconcile"]);
+    let bar = format!("{}\n## BAR — t\n\n{TABLE}", repo.read(VERDICTS));
+    repo.write(VERDICTS, &bar);
+    let decisions = format!("{}\n{TABLE}", repo.read(DECISIONS));
+    repo.write(DECISIONS, &decisions);
+    ok(&repo, &["decide", "DECISION", "two", "--why", "y"]);
+    verdict(&repo, "t", "e");
+    let shown = (repo.read(VERDICTS), repo.read(DECISIONS));
+    assert_eq!(shown.0, bar + &own_row(&repo, "t", "e"));
+    let last = shown.1.strip_prefix(&decisions).unwrap();
+    assert_eq!(last.lines().count(), 1, "{last}");
+    ok(&repo, &["render"]);
+    ok(&repo, &["reconcile"]);
+    assert_eq!((repo.read(VERDICTS), repo.read(DECISIONS)), shown);
+    assert_eq!(ok(&repo, &["render", "--check", "--complete"]), "");
+    for view in [VERDICTS, DECISIONS] {
+        fs::remove_file(repo.path().join(view)).unwrap();
+    }
+    ok(&repo, &["render"]);
+    assert_eq!((repo.read(VERDICTS), repo.read(DECISIONS)), shown);
+}

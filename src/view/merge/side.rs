@@ -10,7 +10,8 @@ use crate::view::{Document, Kind, View, diff::Hold, line::normal};
 enum Key {
     Head,
     Row(String),
-    /// A line of the header, with its white space taken out; a blank one with its place.
+    /// A line of the header, with its white space taken out, and the how-manieth of its kind; a blank
+    /// one with its place.
     Title(String, usize),
     Text(Vec<u8>),
 }
@@ -34,6 +35,31 @@ impl Word {
     /// Says whether the word is merged three ways.
     pub(super) fn is_text(&self) -> bool {
         matches!(self.class, Class::Title | Class::Text)
+    }
+}
+
+/// What the lines are that begin the tables of the three files.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Heads {
+    /// Versions of one.
+    One,
+    /// Two sides that each made a table of their own.
+    Text,
+}
+
+impl Heads {
+    fn of([base, ours, theirs]: &[Document; 3]) -> Self {
+        let plain =
+            |document: &Document| document.head().map(|head| head.map(|line| normal(&line)));
+        let (None, Some(ours), Some(theirs)) = (plain(base), plain(ours), plain(theirs)) else {
+            return Self::One;
+        };
+        let new = Document::parse(View::Verdicts.header().as_bytes());
+        let new = plain(&new).unwrap_or_default();
+        match ours == theirs || [ours, theirs].contains(&new) {
+            true => Self::One,
+            false => Self::Text,
+        }
     }
 }
 
@@ -86,10 +112,12 @@ impl Words {
     }
 
     /// Returns the words of the three files. A side without a header took none away.
-    pub(super) fn sides(&mut self, [base, ours, theirs]: &[Document; 3]) -> Sides {
+    pub(super) fn sides(&mut self, documents: &[Document; 3]) -> Sides {
+        let heads = Heads::of(documents);
+        let [base, ours, theirs] = documents;
         let mut sides = Sides {
-            base: self.side(base),
-            both: [self.side(ours), self.side(theirs)],
+            base: self.side(base, heads),
+            both: [self.side(ours, heads), self.side(theirs, heads)],
         };
         let header = sides
             .base
@@ -106,12 +134,17 @@ impl Words {
     }
 
     /// Returns the words of a file. Its header and rows are a set; markers are left out.
-    fn side(&mut self, document: &Document) -> Vec<u32> {
+    fn side(&mut self, document: &Document, heads: Heads) -> Vec<u32> {
         let mut seen = HashSet::new();
+        let mut counts: HashMap<String, usize> = HashMap::new();
         let mut side = Vec::with_capacity(document.lines.len());
         for (at, line) in document.lines.iter().enumerate() {
             let bytes = line.bytes.to_vec();
             let word = match &line.kind {
+                Kind::Columns | Kind::Delimiter if heads == Heads::Text => {
+                    side.push(self.word(Key::Text(bytes.clone()), Class::Text, bytes));
+                    continue;
+                }
                 Kind::Delimiter | Kind::Marker => continue,
                 Kind::Columns => self.word(Key::Head, Class::Head, Vec::new()),
                 Kind::Row(row) => {
@@ -125,9 +158,15 @@ impl Words {
                     side.push(self.word(Key::Text(bytes.clone()), Class::Text, bytes));
                     continue;
                 }
-                Kind::Title | Kind::Text | Kind::Malformed(_) => {
+                Kind::Title => {
                     let text = normal(&String::from_utf8_lossy(line.bytes));
-                    let again = usize::from(text.is_empty()) * at;
+                    self.word(Key::Title(text, 0), Class::Title, bytes)
+                }
+                Kind::Text | Kind::Malformed(_) => {
+                    let text = normal(&String::from_utf8_lossy(line.bytes));
+                    let count = counts.entry(text.clone()).or_insert(0);
+                    *count += 1;
+                    let again = if text.is_empty() { at } else { *count };
                     self.word(Key::Title(text, again), Class::Title, bytes)
                 }
             };

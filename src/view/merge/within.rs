@@ -4,12 +4,18 @@
 use super::side::{Sides, Words};
 use crate::view::diff::pairs;
 
-/// Returns the side that holds all of the other.
+/// Returns the side that holds all of the other; of two that hold each other, whose text has another
+/// order, the one with the smaller bytes.
 pub(super) fn whole(sides: &Sides, words: &Words) -> Option<usize> {
-    [0, 1].into_iter().find(|side| {
+    let holds_all = |side: &usize| {
         let [all, some] = [*side, 1 - *side].map(|side| &sides.both[side]);
         holds(all, some, (&sides.base, words))
-    })
+    };
+    let bytes = |side: &usize| {
+        let words = sides.both[*side].iter().map(|word| &words.get(*word).bytes);
+        words.collect::<Vec<_>>()
+    };
+    [0, 1].into_iter().filter(holds_all).min_by_key(bytes)
 }
 
 /// Says whether `all` has every row of `some` and every line of text that `some` added, in its order,
