@@ -32,10 +32,9 @@ pub(super) fn ended(event: &Event, outcome: Outcome) -> Reply {
         Ok(None) => return policy::plain(event, Reply::Nothing),
         Err(failure) => return lost(event, policies, &failure),
     };
-    let (used, report) = (&done.0, &done.1);
-    let told = reply(event, report);
+    let (used, mut report) = done;
     let Some(policies) = policies else {
-        return told;
+        return reply(event, &report);
     };
     policies.note_end(
         event,
@@ -45,16 +44,17 @@ pub(super) fn ended(event: &Event, outcome: Outcome) -> Reply {
         },
     );
     let seen = Seen {
-        work: report.work.clone(),
+        work: report.work.take(),
         changes: changes(event, (policies, &used.repo), &report.changes),
         ..Seen::default()
     };
     let Some(mut ruling) = policies.judge(event, seen) else {
-        return told;
+        return reply(event, &report);
     };
-    rules::restore(&mut ruling, &used.repo, (&used.session, &used.id));
+    let restored = rules::restore(&mut ruling, &used.repo, (&used.session, &used.id));
+    report.put_back(&restored);
     policies.record(event, &ruling);
-    policy::answer(&event.name, policies, &ruling, told)
+    policy::answer(&event.name, policies, &ruling, reply(event, &report))
 }
 
 /// Returns the changes that were not judged before the tool ran.
@@ -132,10 +132,17 @@ fn reply(event: &Event, report: &Report) -> Reply {
     }
     if !report.not_kept.is_empty() {
         let names = names(&report.not_kept);
-        lines.push(format!("Too large to keep as it was before: {names}"));
+        lines.push(format!("Not kept as it was before: {names}"));
     }
     if report.vanished.len() + report.mixed.len() > report.not_kept.len() {
         lines.push("What was there before is kept: git operator recover --list".to_owned());
+    }
+    if !report.dissolved.is_empty() {
+        lines.push(format!(
+            "These were repositories or worktrees of their own, and are gone or none any more since \
+             this call; what was uncommitted in them is not kept: {}",
+            names(&report.dissolved)
+        ));
     }
     if !report.not_covered.is_empty() {
         lines.push(format!(

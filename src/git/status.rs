@@ -64,13 +64,25 @@ pub struct Status<'repo> {
 impl Status<'_> {
     /// Waits for its end and returns what it says.
     pub fn entries(self) -> Result<Vec<StatusEntry>, Error> {
+        Ok(self.parted()?.0)
+    }
+
+    /// The same, and the linked worktrees of this repository that lie inside the tree.
+    pub fn parted(self) -> Result<(Vec<StatusEntry>, Vec<RepoPath>), Error> {
         let output = self.child.output()?;
         let mut entries = parse(&output).ok_or_else(|| Error::Git {
             command: "status".to_owned(),
             reason: "its output is in no form we know".to_owned(),
         })?;
-        entries.retain(|entry| !self.repo.is_worktree(self.top, entry));
-        Ok(entries)
+        let mut worktrees = Vec::new();
+        entries.retain(|entry| {
+            let is_worktree = self.repo.is_worktree(self.top, entry);
+            if is_worktree {
+                worktrees.push(entry.path.clone());
+            }
+            !is_worktree
+        });
+        Ok((entries, worktrees))
     }
 }
 

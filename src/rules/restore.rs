@@ -1,5 +1,7 @@
 //! Files put back for the sake of a policy.
 
+use std::collections::BTreeSet;
+
 use crate::{
     git::{Clock, Repo},
     model::RepoPath,
@@ -7,9 +9,15 @@ use crate::{
     work::{self, Done, RestoreRequest},
 };
 
-/// Puts back what a ruling asks for, of a session's call, and tells the ruling what came of it.
-pub fn restore(ruling: &mut Ruling, repo: &Repo, (session, call): (&str, &str)) {
+/// Puts back what a ruling asks for, of a session's call, and tells the ruling what came of it. Returns
+/// what is as it was.
+pub fn restore(
+    ruling: &mut Ruling,
+    repo: &Repo,
+    (session, call): (&str, &str),
+) -> BTreeSet<RepoPath> {
     let (mut done, mut failed) = (Vec::new(), Vec::new());
+    let mut restored = BTreeSet::new();
     let mut paths = Vec::new();
     for wanted in ruling.restores() {
         match RepoPath::from_quoted(&wanted) {
@@ -19,7 +27,8 @@ pub fn restore(ruling: &mut Ruling, repo: &Repo, (session, call): (&str, &str)) 
     }
     // No path at all means all of the call.
     if paths.is_empty() {
-        return ruling.record_restore(done, failed);
+        ruling.record_restore(done, failed);
+        return restored;
     }
     let request = RestoreRequest {
         session,
@@ -32,7 +41,10 @@ pub fn restore(ruling: &mut Ruling, repo: &Repo, (session, call): (&str, &str)) 
             for line in lines {
                 let path = line.path.quoted();
                 match line.done {
-                    Done::Restored | Done::Removed => done.push(path),
+                    Done::Restored | Done::Removed => {
+                        done.push(path);
+                        restored.insert(line.path);
+                    }
                     Done::NotCovered if paths.iter().any(|wanted| holds(&line.path, wanted)) => {
                         failed.push((path, "it is in a repository of its own".to_owned()));
                     }
@@ -47,6 +59,7 @@ pub fn restore(ruling: &mut Ruling, repo: &Repo, (session, call): (&str, &str)) 
         }
     }
     ruling.record_restore(done, failed);
+    restored
 }
 
 /// Says whether a path lies in a directory, or is it.

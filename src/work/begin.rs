@@ -76,7 +76,7 @@ pub fn begin(repo: &Repo, call: &Call<'_>) -> Result<Begun, Error> {
     session.state.ended = None;
     let head = repo.head()?.commit();
     let reach = session.visible(call.reach(), head)?;
-    let begin = call.begin(reach.clone(), head);
+    let mut begin = call.begin(reach.clone(), head);
     let whole = reach == Reach::Tree || call.scope == Scope::Tree;
     let look = match whole {
         true => Some(session.look_keeping(call.time)?),
@@ -94,6 +94,7 @@ pub fn begin(repo: &Repo, call: &Call<'_>) -> Result<Begun, Error> {
     }
     let mut snapshot = match &look {
         Some(look) => {
+            begin.not_covered = look.inside();
             session.state.observe(&look.dirty);
             session.state.snapshot(&look.dirty, &look.modes)
         }
@@ -136,6 +137,7 @@ impl Call<'_> {
             reach,
             time: self.time,
             head,
+            not_covered: Vec::new(),
         }
     }
 
@@ -154,9 +156,10 @@ impl Session<'_> {
         let keeper = self.keeper();
         let claimed: BTreeSet<RepoPath> =
             self.state.claims().map(|(path, _)| path.clone()).collect();
-        let entries = self.entries()?;
+        let (entries, worktrees) = self.entries()?;
         let mut looker = Looker::new(self.repo, &mut self.state.seen, now)?.keeping(keeper);
-        let look = looker.all(entries, |path| claimed.contains(path))?;
+        let mut look = looker.all(entries, |path| claimed.contains(path))?;
+        look.worktrees = worktrees;
         let fresh = looker.kept().fresh;
         self.vault().add(fresh)?;
         Ok(look)
@@ -164,8 +167,11 @@ impl Session<'_> {
 
     /// Looks at the whole working tree.
     pub(super) fn look(&mut self, now: u64) -> Result<Look, Error> {
-        let entries = self.entries()?;
-        Looker::new(self.repo, &mut self.state.seen, now)?.all(entries, |_| false)
+        let (entries, worktrees) = self.entries()?;
+        let mut looker = Looker::new(self.repo, &mut self.state.seen, now)?;
+        let mut look = looker.all(entries, |_| false)?;
+        look.worktrees = worktrees;
+        Ok(look)
     }
 
     /// Looks at one path.

@@ -1,10 +1,13 @@
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::OsStr,
+};
 
 use super::{
     Call, Content, Error, Scope, Work,
     begin::head_file,
     beside::Beside,
-    look::{Look, Looker, Sight},
+    look::{Look, Looker, Sight, top},
     rescue::Why,
     rules::{Lost, Now, Outcome},
     session::Session,
@@ -37,10 +40,21 @@ pub struct Report {
     pub vanished: Vec<RepoPath>,
     /// Other people's uncommitted work that the call changed; what was there can be recovered.
     pub mixed: Vec<RepoPath>,
-    /// Those of the two whose bytes were too large to keep.
+    /// Those of the two whose bytes are not kept: too large, too many, or never seen.
     pub not_kept: Vec<RepoPath>,
     /// Repositories inside this one, which no report of the session has named before.
     pub not_covered: Vec<RepoPath>,
+    /// Repositories inside this one, linked worktrees among them, that are none any more.
+    pub dissolved: Vec<RepoPath>,
+}
+
+impl Report {
+    /// Nothing is to be said of what lies where it lay before the call.
+    pub fn put_back(&mut self, paths: &BTreeSet<RepoPath>) {
+        for list in [&mut self.vanished, &mut self.mixed, &mut self.not_kept] {
+            list.retain(|path| !paths.contains(path));
+        }
+    }
 }
 
 /// Whether a call's beginning was seen.
@@ -74,7 +88,7 @@ impl FileChange {
                 Before::Clean(HeadFile::Entry { id, .. }) if repo.has(*id) => {
                     Some((*id, change.path.clone()))
                 }
-                Before::Clean(_) | Before::Dirty(_) => None,
+                Before::Clean(_) | Before::Dirty(_) | Before::Unseen => None,
             })
             .collect();
         let smudged = repo.smudged(&heads)?;
@@ -91,6 +105,7 @@ impl FileChange {
                     Some(_) | None => Ok(None),
                 },
                 Before::Clean(_) => Ok(smudged.remove(&change.path)),
+                Before::Unseen => Ok(None),
             })
             .collect()
     }
@@ -98,7 +113,7 @@ impl FileChange {
     /// Returns the bytes that lie there now; `None` when there is no regular file of at most `limit`
     /// bytes.
     pub fn bytes_after(&self, repo: &Repo, limit: u64) -> Result<Option<Vec<u8>>, Error> {
-        let tree = Tree::open(super::look::top(repo)?)?;
+        let tree = Tree::open(top(repo)?)?;
         Ok(tree.read(&self.path, limit).unwrap_or(None))
     }
 }
@@ -119,6 +134,10 @@ pub fn finish(repo: &Repo, finished: &Finished<'_>) -> Result<Report, Error> {
     let look = match whole {
         true => Some(session.look(call.time)?),
         false => None,
+    };
+    let dissolved = match &look {
+        Some(look) => session.dissolved(call.id, look)?,
+        None => Vec::new(),
     };
     let lost = match reach {
         Some(Reach::Tree | Reach::Background(_)) => session.end_tree(call, look.as_ref())?,
@@ -147,7 +166,8 @@ pub fn finish(repo: &Repo, finished: &Finished<'_>) -> Result<Report, Error> {
     }
     session.rescue(&lost, call.id, (call.time, Why::Call))?;
     session.rescue(&stashed, call.id, (call.time, Why::Stashed))?;
-    let report = session.report(finished, known, (look, &lost));
+    let mut report = session.report(finished, known, (look, &lost));
+    report.dissolved = dissolved;
     session.save(call.time)?;
     Ok(report)
 }
@@ -157,8 +177,8 @@ impl Session<'_> {
         let Some(look) = look else {
             return Ok(Vec::new());
         };
-        let now = self.now(call.id, look, call.time)?;
-        self.know_stashed(look)?;
+        let mut now = self.now(call.id, look, call.time)?;
+        now.stashed = self.know_stashed(look)?;
         if !now.clean.is_empty()
             && let Some((_, snapshot)) = self.state.pending(call.id)
         {
@@ -231,6 +251,34 @@ impl Session<'_> {
         Ok(())
     }
 
+    /// Returns the paths of what was lost and could not be rescued.
+    fn unkept(&self, lost: &[Lost]) -> Vec<RepoPath> {
+        let kept = match lost.is_empty() {
+            true => return Vec::new(),
+            false => self.rescued.vault.kept(),
+        };
+        let is_kept = |lost: &Lost| lost.content.blob().is_some_and(|id| kept.contains(&id));
+        let unkept = lost.iter().filter(|lost| !is_kept(lost));
+        unkept.map(|lost| lost.path.clone()).collect()
+    }
+
+    /// Returns the repositories inside this one that a call found, and that are gone or none any more.
+    fn dissolved(&mut self, id: &str, look: &Look) -> Result<Vec<RepoPath>, Error> {
+        let Some((call, _)) = self.state.pending(id) else {
+            return Ok(Vec::new());
+        };
+        let top = top(self.repo)?;
+        let is_none = |path: &&RepoPath| {
+            let git = top.join::<&OsStr>((*path).as_ref()).join(".git");
+            !look.not_covered.contains(path) && git.symlink_metadata().is_err()
+        };
+        let gone = call.not_covered.iter().filter(is_none);
+        let mut gone: Vec<RepoPath> = gone.cloned().collect();
+        gone.sort();
+        self.state.told.retain(|path| !gone.contains(path));
+        Ok(gone)
+    }
+
     fn report(
         &mut self,
         finished: &Finished<'_>,
@@ -255,11 +303,14 @@ impl Session<'_> {
                 });
                 if change.verdict == Verdict::Mixed {
                     report.mixed.push(change.path.clone());
+                    let unseen = (change.before == Before::Unseen).then(|| change.path.clone());
+                    report.not_kept.extend(unseen);
                 }
             }
         }
-        let unkept = lost.iter().filter(|lost| lost.content.blob().is_none());
-        report.not_kept = unkept.map(|lost| lost.path.clone()).collect();
+        report.not_kept.extend(self.unkept(lost));
+        report.not_kept.sort();
+        report.not_kept.dedup();
         let gone = lost.iter().map(|lost| lost.path.clone());
         report.vanished = gone.filter(|path| !report.mixed.contains(path)).collect();
         report.vanished.sort();

@@ -48,6 +48,19 @@ pub(crate) struct Look {
     pub(crate) staged: BTreeMap<RepoPath, Entry>,
     /// Repositories inside this one, whose files are not looked at.
     pub(crate) not_covered: Vec<RepoPath>,
+    /// Linked worktrees inside this one, which git names and nobody asks for.
+    pub(crate) worktrees: Vec<RepoPath>,
+}
+
+impl Look {
+    /// Returns all that has files inside the tree which are not looked at.
+    pub(crate) fn inside(&self) -> Vec<RepoPath> {
+        self.not_covered
+            .iter()
+            .chain(&self.worktrees)
+            .cloned()
+            .collect()
+    }
 }
 
 /// Looks at paths, remembering what it has seen.

@@ -14,6 +14,7 @@ mod error;
 mod finish;
 mod look;
 mod place;
+mod plan;
 mod recover;
 mod rescue;
 mod restore;
@@ -25,6 +26,7 @@ mod since;
 mod stashed;
 mod state;
 mod status;
+mod steps;
 mod vault;
 mod view;
 

@@ -1,17 +1,23 @@
 //! Puts paths back as they were when a call began.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    os::unix::fs::MetadataExt as _,
+};
 
 use super::{
     Content, Error,
-    look::{Look, Looker, Sight, top},
+    look::{Keeper, Look, Looker, Sight, top},
+    plan::{Plan, Want},
     rescue::Why,
     rules::Lost,
     session::{HOOK, Session},
-    state::{Before, Change, Claim, HeadFile, Phase, State, Verdict, Whose},
+    since::is_born_before,
+    state::{Before, Change, Claim, HeadFile, Modes, Phase, State, Verdict, Whose},
+    steps::Step,
 };
 use crate::{
-    git::{Lay, Repo, files::Tree},
+    git::{Lay, Repo, Stat, files::Tree},
     model::{Oid, RepoPath},
 };
 
@@ -56,22 +62,6 @@ impl Done {
     }
 }
 
-/// A change to undo, of a call.
-struct Step {
-    call: String,
-    begun: u64,
-    change: Change,
-}
-
-/// What is to lie at a path.
-enum Want {
-    Nothing,
-    Kept(Content, Option<u32>),
-    Head { id: Oid, mode: u32 },
-}
-
-/// How many paths are read before they are written.
-const GROUP: usize = 100;
 const LINK: u32 = 0o120_000;
 const EXECUTABLE: u32 = 0o100_755;
 
@@ -79,43 +69,40 @@ const EXECUTABLE: u32 = 0o100_755;
 /// before it is replaced.
 pub fn restore(repo: &Repo, request: &RestoreRequest<'_>) -> Result<Vec<RestoreLine>, Error> {
     let mut session = Session::open(repo, request.session, HOOK)?;
-    let steps = session.state.steps(request)?;
+    let steps = session.steps(request)?;
     let look = session.look(request.time)?;
     let mut lines: Vec<RestoreLine> = look
         .not_covered
         .iter()
         .map(|path| line(path, Done::NotCovered))
         .collect();
-    let mut ready = Vec::new();
-    for step in steps {
-        match session.check(&step, &look) {
-            Ok(want) => ready.push((step, want)),
-            Err(reason) => lines.push(line(&step.change.path, Done::Skipped(reason))),
-        }
-    }
-    session.keep_replaced(&ready, request.time)?;
-    // What is to go goes first, the deepest first: it may stand in the way of what is to come.
-    ready.reverse();
-    let (go, mut come): (Vec<_>, Vec<_>) = ready
-        .into_iter()
-        .partition(|(_, want)| matches!(want, Want::Nothing));
-    come.reverse();
+    let checked = steps.into_iter().map(|step| {
+        let want = session.check(&step, &look);
+        (step, want)
+    });
+    let mut plan = Plan::new(checked.collect());
+    session.keep_replaced(&mut plan, request.time)?;
+    let directories = session.moved_directories(&plan.ready)?;
     let mut removed = BTreeSet::new();
-    for group in go.chunks(GROUP).chain(come.chunks(GROUP)) {
-        let bytes = session.bytes_of(group);
+    while let Some(group) = plan.next_group() {
+        let bytes = session.bytes_of(&group);
         for ((step, want), bytes) in group.iter().zip(bytes) {
             let put = bytes.and_then(|bytes| session.put(step, want, (&bytes, request.time)));
-            let done = put.unwrap_or_else(|error| Done::Skipped(error.to_string()));
-            if done.is_done() {
-                session.state.undone(step);
+            match put.unwrap_or_else(|error| Done::Skipped(error.to_string())) {
+                Done::Skipped(reason) => plan.leave(&step.change.path, reason),
+                done => {
+                    session.state.undone(step);
+                    if done == Done::Removed {
+                        removed.insert((step.change.path.clone(), step.begun));
+                    }
+                    lines.push(line(&step.change.path, done));
+                }
             }
-            if done == Done::Removed {
-                removed.insert((step.change.path.clone(), step.begun));
-            }
-            lines.push(line(&step.change.path, done));
         }
     }
-    session.prune_directories(&removed)?;
+    session.prune_directories(&removed, &directories)?;
+    let left = plan.left.into_iter();
+    lines.extend(left.map(|(path, reason)| line(&path, Done::Skipped(reason))));
     lines.sort_by(|one, other| one.path.cmp(&other.path));
     session.save(request.time)?;
     Ok(lines)
@@ -129,47 +116,6 @@ fn line(path: &RepoPath, done: Done) -> RestoreLine {
 }
 
 impl State {
-    /// Returns what is to be undone, sorted by path.
-    fn steps(&self, request: &RestoreRequest<'_>) -> Result<Vec<Step>, Error> {
-        let mut steps: BTreeMap<RepoPath, Step> = BTreeMap::new();
-        let mut found = false;
-        for call in self.calls.iter().rev() {
-            let Phase::Finished {
-                changes, restored, ..
-            } = &call.phase
-            else {
-                continue;
-            };
-            if request.call.is_some_and(|id| id != call.id) {
-                continue;
-            }
-            found = true;
-            for change in changes {
-                let wanted = request.paths.is_empty() || request.paths.contains(&change.path);
-                let undone = restored.contains(&change.path);
-                // Nothing was left of it that could be undone.
-                let is_settled = request.paths.is_empty()
-                    && change.verdict == Verdict::Committed
-                    && matches!(change.before, Before::Clean(_));
-                if !wanted || undone || is_settled {
-                    continue;
-                }
-                steps.entry(change.path.clone()).or_insert_with(|| Step {
-                    call: call.id.clone(),
-                    begun: call.time,
-                    change: change.clone(),
-                });
-            }
-        }
-        match (request.call, found) {
-            (Some(id), false) => Err(Error::UnknownCall(id.to_owned())),
-            _ => match request.paths.iter().find(|path| !steps.contains_key(path)) {
-                Some(path) if request.call.is_none() => Err(Error::UnknownPath(path.quoted())),
-                _ => Ok(steps.into_values().collect()),
-            },
-        }
-    }
-
     /// Takes a change that was undone back out of the state.
     fn undone(&mut self, step: &Step) {
         let change = &step.change;
@@ -216,7 +162,14 @@ impl Session<'_> {
             }
             None | Some(_) => {}
         }
+        if change.stashed && step.sources.is_empty() && !self.is_stashed(change)? {
+            return Err("it is somebody else's work, and has left the stash".to_owned());
+        }
         let want = match &change.before {
+            Before::Unseen => return Err("what was there before is not known".to_owned()),
+            Before::Clean(HeadFile::Absent) if self.is_from_elsewhere(step)? => {
+                return Err("it is older than the call, and was nowhere looked at".to_owned());
+            }
             Before::Clean(HeadFile::Absent) => Want::Nothing,
             Before::Clean(HeadFile::Unread) => {
                 return Err("what HEAD had is not known".to_owned());
@@ -234,43 +187,76 @@ impl Session<'_> {
                 }
             },
         };
-        if change.verdict == Verdict::Mixed && matches!(change.after, Content::Large { .. }) {
-            return Err("it holds another's work and is too large to keep".to_owned());
-        }
         let id = match &want {
             Want::Nothing => None,
             Want::Head { id, .. } => Some(*id),
             Want::Kept(content, _) => content.blob(),
         };
-        match id.map(|id| self.repo.read_verified(id)) {
-            None | Some(Ok(_)) => Ok(want),
-            Some(Err(error)) => Err(error.to_string()),
+        let Some(id) = id else {
+            return Ok(want);
+        };
+        let is_kept = || matches!(want, Want::Head { .. }) || self.state.vault.kept().contains(&id);
+        match self.repo.read_verified(id) {
+            Ok(_) => Ok(want),
+            Err(error) if error.is_absence() && !is_kept() => {
+                Err("content not kept: there was no room".to_owned())
+            }
+            Err(error) => Err(error.to_string()),
         }
     }
 
-    /// Keeps what is about to be replaced: a restore can be taken back, too.
-    fn keep_replaced(&mut self, ready: &[(Step, Want)], time: u64) -> Result<(), Error> {
-        let keeper = self.keeper();
+    /// Says whether a call that found nothing at a path moved there what no path it changed had held.
+    fn is_from_elsewhere(&self, step: &Step) -> Result<bool, String> {
+        let top = top(self.repo).map_err(|error| error.to_string())?;
+        let path = top.join::<&std::ffi::OsStr>(step.change.path.as_ref());
+        let is_only = path.symlink_metadata().is_ok_and(|meta| meta.nlink() == 1);
+        Ok(step.sources.is_empty() && is_only && is_born_before(&path, step.begun) == Some(true))
+    }
+
+    /// Says whether a stash still holds what a change left.
+    fn is_stashed(&self, change: &Change) -> Result<bool, String> {
+        let lost = Lost {
+            path: change.path.clone(),
+            content: change.after.clone(),
+            mode: None,
+        };
+        let parted = self.not_stashed(vec![lost]);
+        let (gone, _) = parted.map_err(|error| error.to_string())?;
+        Ok(gone.is_empty())
+    }
+
+    /// Keeps what is about to be replaced: a restore can be taken back, too. What cannot be kept is
+    /// left as it is.
+    fn keep_replaced(&mut self, plan: &mut Plan, time: u64) -> Result<(), Error> {
+        let keeper = Keeper {
+            kept: self.rescued.vault.kept(),
+            fresh: Vec::new(),
+            room: self.rescued.vault.room(),
+        };
         let mut seen = Sight::default();
         let mut looker = Looker::new(self.repo, &mut seen, time)?.keeping(keeper);
-        for (step, _) in ready {
-            looker.at(&step.change.path)?;
+        let mut modes = Modes::new();
+        for (step, _) in &plan.ready {
+            let path = &step.change.path;
+            looker.at(path)?;
+            modes.extend(looker.mode(path).map(|mode| (path.clone(), mode)));
         }
-        let modes: Vec<Option<u32>> = ready
-            .iter()
-            .map(|(step, _)| looker.mode(&step.change.path))
-            .collect();
-        let fresh = looker.kept().fresh;
-        self.vault().add(fresh)?;
-        for ((step, _), mode) in ready.iter().zip(modes) {
-            let lost = Lost {
-                path: step.change.path.clone(),
-                content: step.change.after.clone(),
-                mode,
-            };
-            if lost.content.holds_bytes() {
-                self.rescue(&[lost], &step.call, (time, Why::Restore))?;
+        let Keeper { kept, fresh, .. } = looker.kept();
+        self.rescue_vault().add(fresh)?;
+        plan.leave_all(|step| unkept(&step.change.after, &kept));
+        let mut lost: BTreeMap<&str, Vec<Lost>> = BTreeMap::new();
+        for (step, _) in &plan.ready {
+            let Change { path, after, .. } = &step.change;
+            if after.holds_bytes() {
+                lost.entry(&step.call).or_default().push(Lost {
+                    path: path.clone(),
+                    content: after.clone(),
+                    mode: modes.get(path).copied(),
+                });
             }
+        }
+        for (call, lost) in lost {
+            self.rescue(&lost, call, (time, Why::Restore))?;
         }
         self.save_rescues()
     }
@@ -330,18 +316,47 @@ impl Session<'_> {
         Ok(Done::Restored)
     }
 
-    /// Removes directories that the call made and that hold nothing any more.
-    fn prune_directories(&self, removed: &BTreeSet<(RepoPath, u64)>) -> Result<(), Error> {
+    /// Returns the directories that the call moved whole: where they were, none is now, and nothing was
+    /// put into them since.
+    fn moved_directories(&self, ready: &[(Step, Want)]) -> Result<BTreeSet<RepoPath>, Error> {
+        let tree = Tree::open(top(self.repo)?)?;
+        let mut moved = BTreeSet::new();
+        for (step, want) in ready {
+            if !matches!(want, Want::Nothing) {
+                continue;
+            }
+            for source in &step.sources {
+                let above = parents(&step.change.path).zip(parents(source));
+                for (dir, was) in above {
+                    let is_old = |stat: Stat| ms(stat.modified_ns) < step.begun;
+                    if tree.stat(&was)?.is_some() || !tree.stat(&dir)?.is_some_and(is_old) {
+                        break;
+                    }
+                    let is_same = name(&dir) == name(&was);
+                    moved.insert(dir);
+                    if !is_same {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(moved)
+    }
+
+    /// Removes directories that the call made or moved and that hold nothing any more.
+    fn prune_directories(
+        &self,
+        removed: &BTreeSet<(RepoPath, u64)>,
+        moved: &BTreeSet<RepoPath>,
+    ) -> Result<(), Error> {
         let top = top(self.repo)?;
         let tree = Tree::open(top)?;
         for (path, begun) in removed {
-            let mut at = path.as_bytes();
-            while let Some(slash) = at.iter().rposition(|byte| *byte == b'/') {
-                at = &at[..slash];
-                let dir = RepoPath::new(at);
-                let made = made_ms(&top.join::<&std::ffi::OsStr>(dir.as_ref()));
-                let is_new = made.is_none_or(|made| made + SLACK >= *begun);
-                if !is_new || !tree.remove_directory(&dir).unwrap_or(false) {
+            for dir in parents(path) {
+                let whole = top.join::<&std::ffi::OsStr>(dir.as_ref());
+                let is_new = is_born_before(&whole, *begun) != Some(true);
+                let is_its = is_new || moved.contains(&dir);
+                if !is_its || !tree.remove_directory(&dir).unwrap_or(false) {
                     break;
                 }
             }
@@ -350,12 +365,35 @@ impl Session<'_> {
     }
 }
 
-/// How far behind the clock the file system's may be, in ms.
-const SLACK: u64 = 50;
+/// Returns why a content must not be removed or replaced; `None` where its bytes are kept.
+fn unkept(content: &Content, kept: &HashSet<Oid>) -> Option<String> {
+    let is_kept = content.blob().is_some_and(|id| kept.contains(&id));
+    let reason = match content {
+        Content::Absent | Content::Special => return None,
+        Content::File(_) | Content::Executable(_) | Content::Link(_) if is_kept => return None,
+        Content::Large { .. } => "it is too large to keep, and would be gone",
+        Content::File(_) | Content::Executable(_) | Content::Link(_) => {
+            "there is no room to keep it, and it would be gone"
+        }
+    };
+    Some(reason.to_owned())
+}
 
-/// When a directory was made, where the file system knows.
-fn made_ms(path: &std::path::Path) -> Option<u64> {
-    let made = path.symlink_metadata().ok()?.created().ok()?;
-    let since = made.duration_since(std::time::UNIX_EPOCH).ok()?;
-    u64::try_from(since.as_millis()).ok()
+/// Returns the directories above a path, the nearest first.
+fn parents(path: &RepoPath) -> impl Iterator<Item = RepoPath> {
+    let bytes = path.as_bytes();
+    let slashes = bytes.iter().enumerate().rev();
+    let slashes = slashes.filter(|(_, byte)| **byte == b'/');
+    slashes.map(|(at, _)| RepoPath::new(&bytes[..at]))
+}
+
+fn ms(ns: i64) -> u64 {
+    u64::try_from(ns / 1_000_000).unwrap_or(0)
+}
+
+fn name(path: &RepoPath) -> &[u8] {
+    path.as_bytes()
+        .rsplit(|byte| *byte == b'/')
+        .next()
+        .unwrap_or_default()
 }

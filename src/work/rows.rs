@@ -456,6 +456,7 @@ mod tests {
                 reach: Reach::Tree,
                 time: 1,
                 head: None,
+                not_covered: Vec::new(),
             };
             state.begin(begin, snapshot);
             let text = serde_json::to_string(&state).unwrap();

@@ -32,6 +32,19 @@ pub(crate) struct Now {
     pub(crate) made: BTreeSet<RepoPath>,
     /// Those of them that were clean when the call began, are clean again and hold something else.
     pub(crate) committed: BTreeMap<RepoPath, Content>,
+    /// Dirty paths that hold what somebody else's stash held.
+    pub(crate) stashed: BTreeSet<RepoPath>,
+    /// Dirty paths that the call changed and where nobody looked before.
+    pub(crate) unseen: BTreeMap<RepoPath, Birth>,
+}
+
+/// When a file was made, as seen from a call that changed it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Birth {
+    /// Before it: it was somebody else's.
+    Before,
+    /// While it ran; it may have taken the place of another.
+    During,
 }
 
 /// A tool use that is about to begin.
@@ -43,6 +56,8 @@ pub(crate) struct Begin {
     pub(crate) reach: Reach,
     pub(crate) time: u64,
     pub(crate) head: Option<crate::model::Oid>,
+    /// Repositories inside this one.
+    pub(crate) not_covered: Vec<RepoPath>,
 }
 
 /// Whether a tool did what it was asked.
@@ -129,6 +144,7 @@ impl State {
             begun: self.step,
             time: begin.time,
             head: begin.head,
+            not_covered: begin.not_covered,
             phase: Phase::Open { snapshot },
         });
     }
@@ -179,17 +195,23 @@ impl State {
             {
                 continue;
             }
+            let unseen = now.unseen.get(path);
+            let whose = match unseen {
+                Some(Birth::Before) => Some(Whose::Foreign),
+                Some(Birth::During) | None => before.map(|held| held.whose),
+            };
             let verdict = match now.dirty.contains_key(path) {
                 false if now.made.contains(path) => Verdict::Committed,
                 false => Verdict::Clean,
-                true => self.judge((path, after), before, others),
+                true => self.judge((path, after), whose, others),
             };
             changes.push(Change {
                 path: path.clone(),
-                before: Before::of(before),
+                before: unseen.map_or_else(|| Before::of(before), |_| Before::Unseen),
                 after: after.clone(),
                 verdict,
                 claimed: self.claim_of(path),
+                stashed: now.stashed.contains(path),
             });
         }
         let foreign = foreign_of(&snapshot);
@@ -233,6 +255,7 @@ impl State {
                 after: after.clone(),
                 verdict: Verdict::Mine,
                 claimed: self.claim_of(&path),
+                stashed: false,
             };
             self.disown(begun, &path, after);
             self.claim(&path, after, (id, agent.as_deref()));
@@ -275,6 +298,7 @@ impl State {
             reach: Reach::Background(task.to_owned()),
             time,
             head: None,
+            not_covered: look.inside(),
         };
         let snapshot = self.snapshot(&look.dirty, &look.modes);
         self.begin(begin, snapshot);
@@ -356,7 +380,7 @@ impl State {
     fn judge(
         &self,
         (path, after): (&RepoPath, &Content),
-        before: Option<&Held>,
+        before: Option<Whose>,
         others: &Others,
     ) -> Verdict {
         let trail = self.paths.get(path);
@@ -368,7 +392,7 @@ impl State {
         if trail.is_some_and(|trail| trail.left(after)) {
             return Verdict::Mine;
         }
-        match before.map(|held| held.whose) {
+        match before {
             None | Some(Whose::Mine | Whose::Carried | Whose::Clean) => Verdict::Mine,
             Some(Whose::Foreign | Whose::Unattributed) => Verdict::Mixed,
         }
@@ -399,7 +423,7 @@ impl State {
     fn carry(&mut self, changes: &[Change], now: &Now) {
         let left = |change: &Change| match &change.before {
             Before::Dirty(held) => taken(&change.path, held).map(|lost| lost.content),
-            Before::Clean(_) => None,
+            Before::Clean(_) | Before::Unseen => None,
         };
         let left: BTreeSet<Content> = changes.iter().filter_map(left).collect();
         if left.is_empty() {
@@ -447,6 +471,7 @@ impl State {
             }
         }
         if let Some(call) = self.call_mut(id) {
+            call.not_covered.clear();
             call.phase = Phase::Finished {
                 step,
                 changes,
@@ -526,6 +551,7 @@ impl Before {
         match self {
             Self::Dirty(held) => matches!(held.whose, Whose::Foreign | Whose::Unattributed),
             Self::Clean(_) => false,
+            Self::Unseen => true,
         }
     }
 
@@ -540,7 +566,7 @@ impl Before {
 fn lost_by(changes: &[Change], now: &Now) -> Vec<Lost> {
     let lost = |change: &Change| match &change.before {
         Before::Dirty(held) if !moved(&held.content, now) => taken(&change.path, held),
-        Before::Dirty(_) | Before::Clean(_) => None,
+        Before::Dirty(_) | Before::Clean(_) | Before::Unseen => None,
     };
     changes.iter().filter_map(lost).collect()
 }

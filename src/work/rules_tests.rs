@@ -92,6 +92,7 @@ impl World {
             reach,
             time: 0,
             head: None,
+            not_covered: Vec::new(),
         };
         self.state.begin(begin, snapshot);
     }

@@ -208,12 +208,13 @@ impl<'a> Session<'a> {
         Ok(Self { status, ..opened })
     }
 
-    /// Returns what git says of the working tree.
-    pub(crate) fn entries(&mut self) -> Result<Vec<StatusEntry>, Error> {
-        Ok(match self.status.take() {
-            Some(status) => status.entries()?,
-            None => self.repo.status()?,
-        })
+    /// Returns what git says of the working tree, and the linked worktrees inside it.
+    pub(crate) fn entries(&mut self) -> Result<(Vec<StatusEntry>, Vec<RepoPath>), Error> {
+        let status = match self.status.take() {
+            Some(status) => status,
+            None => self.repo.start_status()?,
+        };
+        Ok(status.parted()?)
     }
 
     /// Takes the lock of a state found by [`read_all`]; `None` when it is gone meanwhile.
@@ -322,7 +323,7 @@ impl State {
                 Phase::Finished { changes, .. } => {
                     needed.extend(changes.iter().filter_map(|change| match &change.before {
                         Before::Dirty(held) => held.content.blob(),
-                        Before::Clean(_) => None,
+                        Before::Clean(_) | Before::Unseen => None,
                     }));
                 }
                 Phase::Denied => {}

@@ -2,7 +2,7 @@
 //! the file has left behind, stashes, and what was hidden from git's status under a session's eyes. A
 //! command of the session can make each of them unreachable, and a `gc` in it can take the bytes.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -214,8 +214,8 @@ impl Session<'_> {
         self.vault().add(fresh)
     }
 
-    /// Remembers as somebody else's what came out of their stash.
-    pub(super) fn know_stashed(&mut self, look: &Look) -> Result<(), Error> {
+    /// Remembers as somebody else's what came out of their stash, and returns its paths.
+    pub(super) fn know_stashed(&mut self, look: &Look) -> Result<BTreeSet<RepoPath>, Error> {
         let mut found: Vec<(RepoPath, Content)> = Vec::new();
         let mut unlike: Vec<(RepoPath, Content, Entry)> = Vec::new();
         for file in self
@@ -242,13 +242,15 @@ impl Session<'_> {
                 found.push((path, content));
             }
         }
+        let mut paths = BTreeSet::new();
         for (path, content) in found {
             let trail = self.state.trail(&path);
             if !trail.left(&content) {
                 trail.saw_foreign(&content);
+                paths.insert(path);
             }
         }
-        Ok(())
+        Ok(paths)
     }
 
     /// Says whether a content was there before.

@@ -1,14 +1,14 @@
 //! What happened while a call ran that its snapshot alone does not show: paths that became dirty
 //! without a change, and paths that were written and committed.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::Path, time::UNIX_EPOCH};
 
 use super::{
     Content, Error,
     begin::head_file,
     beside::Beside,
-    look::{Look, Looker, Sight},
-    rules::Now,
+    look::{Look, Looker, Sight, top},
+    rules::{Birth, Now},
     session::Session,
     state::{Call, HeadFile, Reach, Snapshot},
 };
@@ -21,6 +21,8 @@ const LINK: u32 = 0o120_000;
 const EXECUTABLE: u32 = 0o100_755;
 /// File systems that keep whole seconds only are behind by up to two.
 const COARSE: u64 = 2_000;
+/// How far behind the clock the others may be, in ms.
+const SLACK: u64 = 50;
 
 impl Session<'_> {
     /// Adds to `now` what happened while the call ran.
@@ -35,29 +37,40 @@ impl Session<'_> {
         now.made = self.made(call, head)?;
         let mut seen = Sight::default();
         let mut looker = Looker::new(self.repo, &mut seen, call.time)?;
-        let mut trees = Trees::new(self.repo);
+        let tree = Tree::open(top(self.repo)?)?;
+        let mut past = Past {
+            session: self,
+            call,
+            snapshot,
+            look,
+            head,
+            trees: Trees::new(self.repo),
+            tree,
+            rules: None,
+        };
         for path in now
             .made
             .iter()
             .filter(|path| !now.dirty.contains_key(*path) && !snapshot.contains_key(*path))
         {
-            let before = head_file(call.head, path, (self.repo, &mut trees))?;
-            let after = head_file(head, path, (self.repo, &mut trees))?;
+            if past.was_not_covered(path) && past.is_old(path)? {
+                continue;
+            }
+            let before = past.head(path)?;
+            let after = head_file(head, path, (self.repo, &mut past.trees))?;
             if before != after && !looker.is_own_view(path) {
                 now.committed.insert(path.clone(), looker.at(path)?);
             }
         }
-        let mut past = Past {
-            session: self,
-            call,
-            snapshot,
-            trees,
-            tree: Tree::open(super::look::top(self.repo)?)?,
-        };
         let mut held = Beside::new(snapshot);
         for (path, content) in &look.dirty {
-            if held.get(path).is_none() && past.is_same(path, content)? {
+            if held.get(path).is_some() {
+                continue;
+            }
+            if past.is_same(path, content)? {
                 now.same.insert(path.clone());
+            } else if let Some(birth) = past.unseen(path, content)? {
+                now.unseen.insert(path.clone(), birth);
             }
         }
         Ok(())
@@ -80,8 +93,13 @@ struct Past<'a> {
     session: &'a Session<'a>,
     call: &'a Call,
     snapshot: &'a Snapshot,
+    look: &'a Look,
+    /// HEAD's commit now.
+    head: Option<Oid>,
     trees: Trees<'a>,
     tree: Tree,
+    /// Whether any rules of what is ignored may have changed; looked up once.
+    rules: Option<bool>,
 }
 
 impl Past<'_> {
@@ -101,9 +119,61 @@ impl Past<'_> {
             },
             HeadFile::Absent => Ok(content.holds_bytes()
                 && self.is_old(path)?
-                && self.ignored_other_paths(path)?),
+                && (self.was_not_covered(path) || self.ignored_other_paths(path)?)),
             HeadFile::Unread => Ok(false),
         }
+    }
+
+    /// Says when what was changed at a path was made that nobody looked at before; `None` where
+    /// nothing was.
+    fn unseen(&mut self, path: &RepoPath, content: &Content) -> Result<Option<Birth>, Error> {
+        let was_not_covered = self.was_not_covered(path);
+        let may_be = content.holds_bytes() && (was_not_covered || self.has_new_rules());
+        if !may_be || self.head(path)? != HeadFile::Absent {
+            return Ok(None);
+        }
+        let whole = top(self.session.repo)?.join::<&std::ffi::OsStr>(path.as_ref());
+        let birth = match is_born_before(&whole, self.call.time) {
+            Some(true) => Birth::Before,
+            None if was_not_covered => Birth::Before,
+            Some(false) if was_not_covered => Birth::During,
+            Some(false) | None => return Ok(None),
+        };
+        let is_unseen = was_not_covered || self.ignored_other_paths(path)?;
+        Ok(is_unseen.then_some(birth))
+    }
+
+    /// Says whether a path lay in a repository of its own when the call began.
+    fn was_not_covered(&self, path: &RepoPath) -> bool {
+        self.call.not_covered.iter().any(|repository| {
+            let repository = repository.as_bytes();
+            let repository = repository.strip_suffix(b"/").unwrap_or(repository);
+            let rest = path.as_bytes().strip_prefix(repository);
+            rest.is_some_and(|rest| rest.starts_with(b"/"))
+        })
+    }
+
+    /// Says whether any rules of what is ignored may have changed since the call began.
+    fn has_new_rules(&mut self) -> bool {
+        if let Some(known) = self.rules {
+            return known;
+        }
+        let is_rules = |path: &RepoPath| path.as_bytes().ends_with(b".gitignore");
+        let is_new = |(path, content): (&RepoPath, &Content)| {
+            let held = self.snapshot.get(path).map(|held| &held.content);
+            is_rules(path) && held != Some(content)
+        };
+        let is_gone = |path: &RepoPath| is_rules(path) && !self.look.dirty.contains_key(path);
+        let has_new = self.head != self.call.head
+            || self.look.dirty.iter().any(is_new)
+            || self.snapshot.keys().any(is_gone)
+            || self.has_new_excludes();
+        *self.rules.insert(has_new)
+    }
+
+    fn has_new_excludes(&self) -> bool {
+        let info = self.session.repo.common_dir().join("info");
+        Tree::open(&info).is_ok_and(|tree| self.is_new(tree.stat("exclude").ok().flatten()))
     }
 
     fn head(&mut self, path: &RepoPath) -> Result<HeadFile, Error> {
@@ -118,8 +188,7 @@ impl Past<'_> {
 
     /// Says whether the rules of what is ignored have changed for a path since the call began.
     fn ignored_other_paths(&mut self, path: &RepoPath) -> Result<bool, Error> {
-        let info = self.session.repo.common_dir().join("info");
-        if Tree::open(&info).is_ok_and(|tree| self.is_new(tree.stat("exclude").ok().flatten())) {
+        if self.has_new_excludes() {
             return Ok(true);
         }
         let bytes = path.as_bytes();
@@ -158,4 +227,16 @@ fn changed_ms(stat: &Stat) -> u64 {
     let whole = stat.changed_ns % 1_000_000_000 == 0;
     let ms = u64::try_from(stat.changed_ns / 1_000_000).unwrap_or(0);
     ms + if whole { COARSE } else { 0 }
+}
+
+/// Says whether what lies at a path was made before `time`, in ms; `None` where the file system does
+/// not know.
+pub(super) fn is_born_before(path: &Path, time: u64) -> Option<bool> {
+    let born = path.symlink_metadata().ok()?.created().ok()?;
+    let since = born.duration_since(UNIX_EPOCH).ok()?;
+    let behind = match since.subsec_nanos() {
+        0 => COARSE,
+        _ => SLACK,
+    };
+    Some(u64::try_from(since.as_millis()).ok()? + behind < time)
 }

@@ -140,6 +140,9 @@ pub(crate) struct Call {
     /// HEAD's commit at its beginning.
     #[serde(default, with = "hex", skip_serializing_if = "Option::is_none")]
     pub(crate) head: Option<Oid>,
+    /// Repositories inside this one at its beginning; kept until it ends.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) not_covered: Vec<RepoPath>,
     pub(crate) phase: Phase,
 }
 
@@ -192,6 +195,9 @@ pub(crate) struct Change {
     /// The claim that the change replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) claimed: Option<Content>,
+    /// What it left came out of a stash that somebody else made.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) stashed: bool,
 }
 
 /// What lay at a path when a call began.
@@ -201,6 +207,9 @@ pub(crate) enum Before {
     Dirty(Held),
     /// The version of HEAD.
     Clean(HeadFile),
+    /// Something, or maybe nothing, that was not looked at: git ignored it, or it lay in a repository of
+    /// its own.
+    Unseen,
 }
 
 /// A path in the tree of HEAD.

@@ -128,6 +128,34 @@ rm -rf ign/new; shx u2 'git rm -q --cached .gitignore; rm .gitignore; mv sub mov
 }
 
 #[test]
+fn files_that_were_ignored_and_are_changed_are_still_the_users() {
+    for uncover in [
+        "rm .gitignore",
+        "git rm -q .gitignore; git commit -qm gone",
+        "git checkout -q HEAD~1",
+    ] {
+        let ran = run(&format!(
+            r#"
+newrepo; printf 'ig\nig2\nig3\n' > .gitignore; git add .; git commit -qm i; for f in ig ig2 ig3; do echo u > $f; done; sleep 0.1
+shx u1 '{uncover}; touch ig; chmod +x ig2; echo x >> ig3; echo y > made'; op work --json; op restore --call u1; cat ig ig2 ig3; ls
+"#
+        ));
+        let work = ran.work();
+        let mine = work["mine"].as_array().unwrap();
+        assert!(mine.contains(&"made".into()), "{}", ran.all());
+        list(&work, "foreign", &["ig", "ig2", "ig3"]);
+        ran.expect(&[
+            "removed made",
+            "skipped ig3: what was there before is not known",
+            "ig",
+            "ig2",
+            "ig3",
+            "x",
+        ]);
+    }
+}
+
+#[test]
 fn a_directory_that_is_moved_is_the_calls_change() {
     let ran = run(r#"
 newrepo; mkdir -p src/deep; echo 1 > src/deep/f; echo 2 > src/g; git add .; git commit -qm c1

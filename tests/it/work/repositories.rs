@@ -42,6 +42,48 @@ wr u2 nest/n 3; wr u3 sub/f 4; op work --json
 }
 
 #[test]
+fn files_of_a_repository_that_is_none_any_more_are_the_users() {
+    let ran = run(r#"
+newrepo; git init -q nest; for f in u v w; do echo $f > nest/$f; done; sleep 0.1
+shx u1 'rm -rf nest/.git; echo x >> nest/v; rm nest/w; echo new > nest/new'; op work --json; op restore --call u1; echo rc=$?; cat nest/u nest/v
+git init -q nest; sleep 0.1; shx u2 'rm -rf nest/.git; git add nest; git commit -qm all'; op work --json
+"#);
+    let work = &ran.works()[0];
+    list(work, "mine", &["nest/new"]);
+    list(work, "foreign", &["nest/u", "nest/v"]);
+    list(&work["call"], "changed", &["nest/new", "nest/v"]);
+    assert_eq!(work["reasons"]["nest/v"], "mixed", "{}", ran.all());
+    list(&ran.works()[1]["call"], "changed", &[]);
+    ran.expect(&[
+        "skipped nest/new: what was there before is not known",
+        "skipped nest/v: what was there before is not known",
+        "rc=1",
+        "u",
+        "v",
+        "x",
+    ]);
+    assert!(
+        ran.stdout
+            .contains("changed uncommitted work that is not this session's: nest/v\\nNot kept as it was before: nest/v"),
+        "{}",
+        ran.all()
+    );
+}
+
+#[test]
+fn a_repository_inside_that_a_call_removed_is_said_to_be_gone() {
+    let ran = run(r#"
+newrepo; echo 1 > a; git add a; git commit -qm c1; git init -q nest; echo u > nest/u; git init -q kept; echo u > kept/u; git worktree add -q wt; echo u > wt/u
+shx u1 'true'; echo --; shx u2 'git worktree remove --force wt; rm -rf nest'; echo --; shx u3 'printf "kept/\\n" > .gitignore'
+"#);
+    let parts: Vec<&str> = ran.stdout.split("--\n").collect();
+    assert!(parts[0].contains("kept/, nest/"), "{}", ran.all());
+    let said = "gone or none any more since this call; what was uncommitted in them is not kept: nest/, wt/";
+    assert!(parts[1].contains(said), "{}", ran.all());
+    assert_eq!(parts[2], "", "{}", ran.all());
+}
+
+#[test]
 fn hooks_look_at_their_payload_and_not_at_the_environment() {
     let ran = run(r#"
 newrepo A; echo a > a; git add a; git commit -qm c1; A=$PWD; newrepo B; echo b > b; git add b; git commit -qm c1; B=$PWD; cp .git/index ../bi; cd $A
