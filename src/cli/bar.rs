@@ -10,7 +10,8 @@ const LIMIT: usize = 24 << 10;
 
 /// Record an acceptance bar, its text from stdin
 ///
-/// The text stands in VERDICTS.md under `## BAR — TITLE`, as it is.
+/// The text stands in VERDICTS.md under `## BAR — TITLE`, as it is. A line that would be read there as a
+/// row of a verdict, as the marker of a conflict or as a malformed row is refused.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Title of the bar

@@ -30,6 +30,11 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     };
     let top = top(context.project()?)?;
     let (store, clock) = (context.store()?, context.clock()?);
+    if history == History::Search && store.repo().is_shallow() {
+        context.ui.warn(
+            "this clone is shallow: rows of versions that it lacks are not taken; git fetch --unshallow brings them",
+        );
+    }
     let done = context
         .ui
         .busy("importing", || view::reconcile(store, clock, top, history))?;

@@ -11,6 +11,7 @@ use crate::{
         Bar, Body, Decision, DecisionKind, Draft, Owner, Record, RecordId, Retract, Text, time,
     },
     store::decisions::{self, Unpresented},
+    view::{self, Finding},
 };
 
 /// A decision to record.
@@ -82,6 +83,13 @@ pub fn bar(gate: &Gate<'_>, title: &Text, body: &str) -> Result<Record, Error> {
     let title = title.as_str().lines().collect::<Vec<_>>().join(" ");
     let mut text = format!("## BAR — {title}\n{}", body.trim_end_matches(['\n', '\r']));
     text.push('\n');
+    if let Some(Finding { line, what }) = view::misread(&text) {
+        return Err(Error::Bar {
+            title,
+            line: line - 1,
+            what,
+        });
+    }
     let mut draft = Draft::new(Body::Bar(Bar {
         view: "VERDICTS.md".to_owned(),
         text,

@@ -39,6 +39,12 @@ pub enum Error {
     Redacted { task: TaskId, digest: Digest },
     #[error("cannot mark a handoff: no session is known")]
     NoSession,
+    #[error("cannot record the bar '{title}': line {line} of its text would be read as {what}")]
+    Bar {
+        title: String,
+        line: usize,
+        what: String,
+    },
     #[error("cannot retract '{id}': {reason}")]
     Retract { id: RecordId, reason: &'static str },
     #[error("cannot use '{}': {source}", path.display())]
@@ -81,6 +87,7 @@ impl Explain for Error {
             | Self::Redacted { .. }
             | Self::Secret { .. }
             | Self::NoSession
+            | Self::Bar { .. }
             | Self::Retract { .. }
             | Self::Name(_) => Fault::Refused,
         }
@@ -108,6 +115,7 @@ impl Explain for Error {
             Self::BlankEvidence { .. }
             | Self::LargeEvidence { .. }
             | Self::Redacted { .. }
+            | Self::Bar { .. }
             | Self::Retract { .. }
             | Self::Session { .. }
             | Self::Name(_)

@@ -18,8 +18,11 @@ const LIMIT: u64 = 64 << 20;
 pub fn take_in(gate: &Gate<'_>, top: &Path) -> Result<Vec<Reconciled>, Error> {
     let done = view::take_in(gate.store, *gate.clock, top)?;
     forget_presented(gate, top)?;
-    view::refresh(gate.store, top)?;
-    Ok(done)
+    match view::refresh(gate.store, top) {
+        // What was taken in says so.
+        Ok(()) | Err(view::Error::Conflict { .. }) => Ok(done),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Rows of before the ledger name nothing: there a mark covers what stands above it, its owner's rows

@@ -102,10 +102,12 @@ pub fn doctor(
         locks(repo, &mut found);
         work_sessions(repo, now, &mut found);
     }
-    ledger(store, &mut found);
+    let mut of_ledger = Vec::new();
+    ledger(store, &mut of_ledger);
     if repair == Repair::Fix {
-        reopen(store, &mut found)?;
+        reopen(store, &mut of_ledger)?;
     }
+    found.append(&mut of_ledger);
     if let Some(reason) = sync::last_failure(store) {
         let what = format!("the last sync beside a push failed: {reason}");
         found.push(Finding::note(what).fix("git operator sync"));
@@ -115,11 +117,14 @@ pub fn doctor(
     Ok(found)
 }
 
-/// What a new session is told about the set-up: the faults that one `start` mends, found by reading
-/// two files.
+/// What a new session is told about the set-up: what a look at settings and hooks tells, none of which
+/// is run.
 pub fn drift(repo: &Repo) -> Result<Vec<Finding>, Error> {
     let mut found = Vec::new();
     registered::read(repo, &mut found)?;
+    if let Some(top) = repo.top() {
+        probe::read(top, repo, &mut found)?;
+    }
     Ok(found)
 }
 
@@ -290,10 +295,10 @@ fn ledger(store: &Store, found: &mut Vec<Finding>) {
     );
 }
 
-/// Makes lost task files anew, and finishes what a writer left.
-fn reopen(store: &Store, found: &mut [Finding]) -> Result<(), Error> {
-    let is_lost = |finding: &&mut Finding| finding.fix.as_deref() == Some(REOPEN);
-    if !found.iter_mut().any(|finding| is_lost(&finding)) {
+/// Makes lost task files anew, and finishes what a writer left; what is not found again is fixed.
+fn reopen(store: &Store, found: &mut Vec<Finding>) -> Result<(), Error> {
+    let is_lost = |finding: &Finding| finding.fix.as_deref() == Some(REOPEN);
+    if !found.iter().any(is_lost) {
         return Ok(());
     }
     let clock = Clock::new(store.repo().env())?;
@@ -302,9 +307,16 @@ fn reopen(store: &Store, found: &mut [Finding]) -> Result<(), Error> {
     if store.backlog()?.contains(&Backlog::Evidence) {
         tx.tidy()?;
     }
-    for finding in found.iter_mut().filter(is_lost) {
-        finding.fixed = true;
+    drop(tx);
+    // It met what was found already.
+    store.take_warnings();
+    let mut left = Vec::new();
+    ledger(store, &mut left);
+    for finding in found.iter_mut() {
+        finding.fixed = !left.contains(finding);
     }
+    left.retain(|left| found.iter().all(|finding| finding.what != left.what));
+    found.append(&mut left);
     Ok(())
 }
 

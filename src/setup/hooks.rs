@@ -25,6 +25,7 @@ const HOOKS: [(&str, &str); 5] = [
     ),
     ("pre-push", include_str!("../../git-hooks/pre-push")),
 ];
+const PATH: &str = "core.hooksPath";
 pub(super) const MANAGERS: [&str; 8] = [
     ".husky",
     "lefthook.yml",
@@ -47,7 +48,16 @@ pub fn shim(name: &str) -> Option<&'static str> {
 pub(super) fn put(plan: &mut Plan<'_>, repo: &Repo, place: HookPlace) -> Result<(), Error> {
     match place {
         HookPlace::None => Ok(()),
-        HookPlace::Config => put_config(plan, repo),
+        HookPlace::Config => {
+            if !config_hooks(repo)? {
+                plan.say(
+                    Act::Warned,
+                    "this git runs no hooks that its configuration names: that takes git 2.54",
+                    Some("git operator start --hooks file"),
+                );
+            }
+            put_config(plan, repo)
+        }
         HookPlace::File => put_files(plan, repo),
         HookPlace::Auto => {
             if config_hooks(repo)? {
@@ -84,12 +94,8 @@ pub(super) fn manager(top: &Path, repo: &Repo) -> Result<Option<String>, Error> 
     if let Some(name) = MANAGERS.iter().find(|name| top.join(name).exists()) {
         return Ok(Some((*name).to_owned()));
     }
-    let path = repo
-        .git(["config", "--get", "core.hooksPath"])
-        .read_only()
-        .run()?;
-    let path = String::from_utf8_lossy(&path.stdout).trim().to_owned();
-    Ok((!path.is_empty()).then(|| format!("core.hooksPath {path}")))
+    let path = repo.config()?.text(PATH).filter(|path| !path.is_empty());
+    Ok(path.map(|path| format!("{PATH} {path}")))
 }
 
 /// Returns the hooks that are wanted: pre-push only where `operator.prePush` asks for it.
@@ -104,10 +110,7 @@ pub(super) fn wanted(repo: &Repo) -> Result<Vec<(&'static str, &'static str)>, E
 
 fn snippet(plan: &mut Plan<'_>, repo: &Repo, manager: &str) -> Result<(), Error> {
     for (name, _) in wanted(repo)? {
-        let line = format!(
-            "add to its {name} hook: git-operator git-hook {name} \"$@\"{}",
-            otherwise(name)
-        );
+        let line = format!("add to its {name} hook: {}", line(name));
         plan.say(
             Act::Warned,
             format!("hooks are managed by {manager}"),
@@ -138,48 +141,86 @@ fn put_config(plan: &mut Plan<'_>, repo: &Repo) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the directory git looks for hooks in; `None` where it lies outside the repository, whose
-/// hooks other projects share.
-fn directory(plan: &Plan<'_>, repo: &Repo) -> Result<Option<PathBuf>, Error> {
-    let out = repo
-        .git(["rev-parse", "--path-format=absolute", "--git-path", "hooks"])
-        .read_only()
-        .output()?;
-    let path = PathBuf::from(String::from_utf8_lossy(&out).trim_end_matches('\n'));
-    let ours = path.starts_with(repo.common_dir()) || path.starts_with(plan.top);
-    Ok(ours.then_some(path))
+/// Returns the directory git looks for hooks in. git itself does not say where a file lies in its way.
+pub(super) fn directory(top: &Path, repo: &Repo) -> Result<PathBuf, Error> {
+    let Some(set) = repo.config()?.text(PATH) else {
+        return Ok(repo.common_dir().join("hooks"));
+    };
+    if !set.starts_with(['~', '%']) {
+        return Ok(top.join(set));
+    }
+    let asked = repo.git(["config", "--type=path", "--get", PATH]);
+    let out = asked.read_only().output()?;
+    Ok(top.join(String::from_utf8_lossy(&out).trim_end_matches('\n')))
+}
+
+/// Says whether hooks of the directory are the repository's alone, wherever links lead.
+fn is_own(top: &Path, repo: &Repo, dir: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let there = dir.ancestors().find(|path| path.exists()).unwrap_or(dir);
+    [repo.common_dir(), top]
+        .iter()
+        .any(|home| real(there).starts_with(real(home)))
 }
 
 fn put_files(plan: &mut Plan<'_>, repo: &Repo) -> Result<(), Error> {
-    let Some(dir) = directory(plan, repo)? else {
+    let dir = directory(plan.top, repo)?;
+    if !is_own(plan.top, repo, &dir) {
         let note = "hooks that other projects share are not edited";
-        plan.say(
-            Act::Warned,
-            "core.hooksPath leads out of this repository",
-            Some(note),
-        );
+        let what = match repo.config()?.text(PATH) {
+            Some(_) => format!("{PATH} leads out of this repository"),
+            None => format!("'{}' leads out of this repository", shown(plan.top, &dir)),
+        };
+        plan.say(Act::Warned, what, Some(note));
         return Ok(());
-    };
+    }
+    let lies = |path: &&Path| path.symlink_metadata().is_ok();
+    let file = dir.ancestors().find(lies).filter(|path| !path.is_dir());
+    if let Some(file) = file {
+        let what = format!(
+            "git looks for hooks in '{}', where none can be",
+            shown(plan.top, &dir)
+        );
+        let note = format!("'{}' is no directory", shown(plan.top, file));
+        plan.say(Act::Warned, what, Some(&note));
+        return Ok(());
+    }
     for (name, text) in wanted(repo)? {
         put_file(plan, &dir.join(name), name, text)?;
     }
     Ok(())
 }
 
+/// Returns why a hook that does not call us is left as it is.
+pub(super) fn untouched(path: &Path) -> Option<&'static str> {
+    if path.is_symlink() {
+        return Some("is a symbolic link");
+    }
+    let before = fs::read(path).ok()?;
+    (!is_shell(&before)).then_some("is no shell script")
+}
+
+/// Returns what its owner adds to such a hook.
+pub(super) fn line(name: &str) -> String {
+    format!("git-operator git-hook {name} \"$@\"{}", otherwise(name))
+}
+
 fn put_file(plan: &mut Plan<'_>, path: &Path, name: &str, text: &str) -> Result<(), Error> {
     let what = shown(plan.top, path);
+    if let Some(why) = untouched(path) {
+        let is_called = fs::read(path).is_ok_and(|text| calls(&text, name));
+        if !is_called {
+            let note = format!("add a call of: {}", line(name));
+            plan.say(Act::Warned, format!("'{what}' {why}"), Some(&note));
+        }
+        return Ok(());
+    }
     let before = match fs::read(path) {
         Ok(bytes) => Some(bytes),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         Err(error) => return Err(git::Error::read(path)(error).into()),
     };
     let Some(after) = merged(before.as_deref(), name, text) else {
-        let line = format!("add a call of: git-operator git-hook {name} \"$@\"");
-        plan.say(
-            Act::Warned,
-            format!("'{what}' is no shell script"),
-            Some(&line),
-        );
         return Ok(());
     };
     let own = after == text;
@@ -208,12 +249,15 @@ fn merged(before: Option<&[u8]>, name: &str, text: &str) -> Option<String> {
     if before == text.as_bytes() {
         return Some(text.to_owned());
     }
-    let before = std::str::from_utf8(before).ok()?;
-    let first = before.lines().next().unwrap_or_default();
+    let text = std::str::from_utf8(before).ok()?;
+    is_shell(before).then(|| block::put(text, &call(name), block::At::SecondLine))
+}
+
+fn is_shell(text: &[u8]) -> bool {
+    let text = std::str::from_utf8(text).unwrap_or_default();
+    let first = text.lines().next().unwrap_or_default();
     let shell = ["sh", "bash", "dash", "ksh", "zsh"];
-    let is_shell =
-        first.starts_with("#!") && first.split(['/', ' ']).any(|word| shell.contains(&word));
-    is_shell.then(|| block::put(before, &call(name), block::At::SecondLine))
+    first.starts_with("#!") && first.split(['/', ' ']).any(|word| shell.contains(&word))
 }
 
 /// A probe ends behind our lines: what follows is somebody else's and is not run for it.
@@ -264,9 +308,13 @@ pub(super) fn take(plan: &mut Plan<'_>, repo: &Repo) -> Result<(), Error> {
         plan.unset(&format!("{section}.command"), &command(name))?;
         plan.unset(&format!("{section}.event"), name)?;
     }
-    let Some(dir) = directory(plan, repo)? else {
+    let dir = directory(plan.top, repo)?;
+    let is_below = [repo.common_dir(), plan.top]
+        .iter()
+        .any(|home| dir.starts_with(home));
+    if !is_below && !is_own(plan.top, repo, &dir) {
         return Ok(());
-    };
+    }
     for (name, text) in HOOKS {
         take_file(plan, &dir.join(name), text)?;
     }
@@ -274,6 +322,9 @@ pub(super) fn take(plan: &mut Plan<'_>, repo: &Repo) -> Result<(), Error> {
 }
 
 fn take_file(plan: &mut Plan<'_>, path: &Path, text: &str) -> Result<(), Error> {
+    if path.is_symlink() {
+        return Ok(());
+    }
     let Ok(before) = fs::read_to_string(path) else {
         return Ok(());
     };
@@ -293,6 +344,11 @@ fn take_file(plan: &mut Plan<'_>, path: &Path, text: &str) -> Result<(), Error> 
     let what = shown(plan.top, path);
     plan.say(Act::Removed, what, None);
     Ok(())
+}
+
+/// Says whether a hook has a line that calls us.
+pub(super) fn calls(text: &[u8], name: &str) -> bool {
+    String::from_utf8_lossy(text).contains(&format!("git-operator git-hook {name}"))
 }
 
 pub(super) fn is_executable(path: &Path) -> bool {

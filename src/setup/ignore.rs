@@ -52,7 +52,8 @@ fn migrate(plan: &mut Plan<'_>, text: &str) -> Result<(), Error> {
     } else {
         "v1"
     };
-    let backup = format!(".operator/.gitignore.{version}.bak");
+    let first = format!(".operator/.gitignore.{version}.bak");
+    let backup = free(plan, &first, text)?;
     if plan.tree.lies(&backup)? != Lies::Nothing
         && plan.tree.read(&backup, 1 << 20).ok().flatten().is_none()
     {
@@ -81,6 +82,20 @@ fn migrate(plan: &mut Plan<'_>, text: &str) -> Result<(), Error> {
         Some(&format!("the old list is '{backup}'")),
     );
     Ok(())
+}
+
+/// Returns `first`, or beside the copies of other lists the next name that is free.
+fn free(plan: &Plan<'_>, first: &str, text: &str) -> Result<String, Error> {
+    let mut name = first.to_owned();
+    for number in 2.. {
+        let there = plan.tree.lies(&name)? == Lies::File;
+        let other = |bytes: Vec<u8>| bytes != text.as_bytes();
+        if !there || !plan.tree.read(&name, 1 << 20)?.is_some_and(other) {
+            break;
+        }
+        name = format!("{first}.{number}");
+    }
+    Ok(name)
 }
 
 /// Names a rule outside `.operator` that keeps the views from being tracked.

@@ -11,7 +11,10 @@ use std::{
 use super::{
     Error, block,
     doctor::{Finding, START},
-    hooks::{MANAGERS, call, command, config_hooks, is_executable, manager, wanted},
+    hooks::{
+        MANAGERS, call, calls, command, config_hooks, directory, is_executable, line, manager,
+        untouched, wanted,
+    },
     plan::local,
 };
 use crate::{
@@ -51,17 +54,9 @@ pub(super) fn check(top: &Path, repo: &Repo, found: &mut Vec<Finding>) -> Result
     if config_hooks(repo)? && !local(repo, "hook.git-operator-post-commit.command")?.is_empty() {
         return configured(repo, found);
     }
-    let out = repo
-        .git(["rev-parse", "--path-format=absolute", "--git-path", "hooks"])
-        .read_only()
-        .output()?;
-    let dir = PathBuf::from(String::from_utf8_lossy(&out).trim_end_matches('\n'));
+    let dir = directory(top, repo)?;
     if !dir.is_dir() {
-        let what = format!(
-            "git looks for hooks in '{}', which is not there: none runs",
-            dir.display()
-        );
-        found.push(Finding::fault(what));
+        found.push(nowhere(&dir));
         return Ok(());
     }
     let mut silent = Vec::new();
@@ -74,12 +69,66 @@ pub(super) fn check(top: &Path, repo: &Repo, found: &mut Vec<Finding>) -> Result
         }
     }
     faults.report(&format!(" in '{}'", dir.display()), found);
-    if silent.is_empty() {
+    unheard((top, repo), (&dir, &silent), found)
+}
+
+/// Names hooks that are not there, cannot run or do not call us, by reading them. Settings of hooks are
+/// taken for what they say.
+pub(super) fn read(top: &Path, repo: &Repo, found: &mut Vec<Finding>) -> Result<(), Error> {
+    let config = repo.config()?;
+    if config
+        .text("hook.git-operator-post-commit.command")
+        .is_some()
+    {
+        return Ok(());
+    }
+    let dir = directory(top, repo)?;
+    if !dir.is_dir() {
+        found.push(nowhere(&dir));
+        return Ok(());
+    }
+    let mut silent = Vec::new();
+    for (name, _) in wanted(repo)? {
+        let path = dir.join(name);
+        let hears = is_executable(&path)
+            && (fs::read(&path).is_ok_and(|text| calls(&text, name))
+                || is_managed(top, &dir, name));
+        if !hears {
+            silent.push(name);
+        }
+    }
+    unheard((top, repo), (&dir, &silent), found)?;
+    let by_hand = silent
+        .iter()
+        .any(|name| untouched(&dir.join(name)).is_some());
+    if let Some(finding) = found.last_mut()
+        && by_hand
+        && finding.fix.as_deref() == Some(START)
+    {
+        finding.fix = Some("git operator doctor".to_owned());
+    }
+    Ok(())
+}
+
+fn nowhere(dir: &Path) -> Finding {
+    Finding::fault(format!(
+        "git looks for hooks in '{}', which is not there: none runs",
+        dir.display()
+    ))
+}
+
+/// Names hooks that do not call us.
+fn unheard(
+    (top, repo): (&Path, &Repo),
+    (dir, names): (&Path, &[&str]),
+    found: &mut Vec<Finding>,
+) -> Result<(), Error> {
+    if names.is_empty() {
         return Ok(());
     }
     let what = format!(
         "the hooks {} in '{}' do not call git-operator",
-        silent.join(", "),
+        names.join(", "),
         dir.display()
     );
     let finding = Finding::fault(what);
@@ -120,9 +169,9 @@ fn look(repo: &Repo, (top, dir): (&Path, &Path), (name, shim): (&str, &str)) -> 
         return State::Silent;
     };
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    let calls = text.contains("git-operator git-hook");
+    let is_call = text.contains("git-operator git-hook");
     if !is_executable(&path) {
-        return match calls {
+        return match is_call {
             true if text == shim => faulty("it is not executable: git passes it by", Some(START)),
             true => {
                 let fix = format!("chmod +x {}", quoted(&path.to_string_lossy()));
@@ -131,10 +180,16 @@ fn look(repo: &Repo, (top, dir): (&Path, &Path), (name, shim): (&str, &str)) -> 
             false => State::Silent,
         };
     }
-    if !calls {
-        return match is_managed(top, dir, name) {
-            true => State::Fine,
-            false => State::Silent,
+    if !is_call {
+        if is_managed(top, dir, name) {
+            return State::Fine;
+        }
+        return match (untouched(&path), manager(top, repo)) {
+            (Some(why), Ok(None)) => faulty(
+                format!("it does not call git-operator, and {why}"),
+                Some(&format!("add to it: {}", line(name))),
+            ),
+            _ => State::Silent,
         };
     }
     if text == shim {

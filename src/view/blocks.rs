@@ -71,9 +71,10 @@ impl<'i> Known<'i> {
     fn of(items: &'i Items) -> Self {
         let mut by_line: HashMap<&str, Vec<(RecordId, &str)>> = HashMap::new();
         let live: HashSet<RecordId> = items.items.iter().map(|item| item.id).collect();
-        // Those that still stand are taken first, the longest of them before the others.
+        // The longest are taken first: one that begins as a longer one does is a part of it. Of equal
+        // ones that which still stands.
         let mut known: Vec<&(RecordId, String)> = items.known.iter().collect();
-        known.sort_by_key(|(id, text)| (!live.contains(id), usize::MAX - text.len()));
+        known.sort_by_key(|(id, text)| (usize::MAX - text.len(), !live.contains(id)));
         for (id, text) in known {
             let first = text.lines().next().unwrap_or_default();
             by_line.entry(first).or_default().push((*id, text));
@@ -116,8 +117,11 @@ impl<'i> Known<'i> {
     }
 }
 
-/// Adds what no record holds, in parts that a record can hold.
+/// Adds what no record holds, in parts that a record can hold; blank lines alone say nothing.
 fn unknown(run: &[(usize, &str)], found: &mut Vec<Block>) {
+    if run.iter().all(|(_, line)| is_blank(line)) {
+        return;
+    }
     let mut part = Block {
         line: 0,
         text: String::new(),

@@ -50,6 +50,32 @@ pub fn check(view: View, items: &Items, file: Option<&[u8]>) -> Checked {
     checked
 }
 
+/// Returns the first line of a block's text that a view would not read as text, and what it would be.
+pub fn misread(text: &str) -> Option<Finding> {
+    let file = [View::Verdicts.header(), text].concat();
+    let document = Document::parse(file.as_bytes());
+    let above = View::Verdicts.header().lines().count();
+    let found = document
+        .lines
+        .iter()
+        .enumerate()
+        .skip(above)
+        .find_map(|(at, line)| {
+            let what = match &line.kind {
+                Kind::Marker => "the marker of a conflict".to_owned(),
+                Kind::Malformed(reason) => format!("a malformed row: {reason}"),
+                Kind::Title | Kind::Columns | Kind::Delimiter => "a line of the header".to_owned(),
+                Kind::Row(row) if row.view == View::Verdicts => "the row of a verdict".to_owned(),
+                Kind::Row(_) | Kind::Text => return None,
+            };
+            Some((at, what))
+        });
+    found.map(|(at, what)| Finding {
+        line: at + 1 - above,
+        what,
+    })
+}
+
 fn whole(document: &Document, checked: &mut Checked) {
     if document.bom {
         checked.find(1, "the file begins with a byte order mark");

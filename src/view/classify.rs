@@ -5,7 +5,7 @@ use super::{
     Kind, Row, View,
     line::{cells, is_dashes, normal},
 };
-use crate::model::{Outcome, is_blank};
+use crate::model::{DecisionKind, Outcome, is_blank};
 
 /// Returns what of a line is not changed by taking it to its normal form.
 fn letters(line: &str) -> impl Iterator<Item = char> {
@@ -235,9 +235,9 @@ impl<'t> Classifier<'t> {
             self.titles.push(normal_text);
             return true;
         }
-        let ours = View::ALL.into_iter().flat_map(titles);
-        let mut ours = ours.chain(self.titles.iter().cloned().filter(|_| self.beside(at)));
+        let mut ours = View::ALL.into_iter().flat_map(titles);
         ours.any(|title| title == normal_text)
+            || (self.titles.contains(&normal_text) && self.beside(at))
     }
 
     /// Says whether a header's line stands above or below the title at `at`.
@@ -281,7 +281,7 @@ impl<'t> Classifier<'t> {
 
     fn malformed(&self, text: &str, piped: bool) -> Option<String> {
         if is_dated(text) {
-            return Some("it has no kind of decision in its third field".to_owned());
+            return Some(undecided(text).to_owned());
         }
         let cells = cells(text)?;
         let last = cells.last().copied().unwrap_or_default();
@@ -307,6 +307,19 @@ fn marker(text: &str) -> Option<(u8, usize)> {
     let run = text.bytes().take_while(|byte| *byte == first).count();
     let rest = &text[run..];
     (run >= 7 && (rest.is_empty() || rest.starts_with(' '))).then_some((first, run))
+}
+
+/// Returns why a line that begins like a decision is none.
+fn undecided(text: &str) -> &'static str {
+    let fields: Vec<&str> = text.split('|').map(str::trim).collect();
+    match fields
+        .get(2)
+        .map(|kind| DecisionKind::parse(kind).is_some())
+    {
+        Some(true) if fields.len() < 4 => "it says not what was decided, in a fourth field",
+        Some(true) => "its fields are not parted by one space, a pipe and one space",
+        Some(false) | None => "it has no kind of decision in its third field",
+    }
 }
 
 /// Says whether the line begins like a decision.

@@ -13,6 +13,10 @@ pub enum Error {
     File(#[from] FileError),
     #[error("cannot keep the state of the views: {0}")]
     State(std::io::Error),
+    #[error(
+        "cannot write '{path}': line {line} is the marker of a conflict, which only reconcile takes out"
+    )]
+    Conflict { path: String, line: usize },
     #[error(transparent)]
     Store(#[from] store::Error),
     #[error(transparent)]
@@ -23,6 +27,7 @@ impl Explain for Error {
     fn fault(&self) -> Fault {
         match self {
             Self::File(_) | Self::State(_) => Fault::Fatal,
+            Self::Conflict { .. } => Fault::Refused,
             Self::Store(error) => error.fault(),
             Self::Git(error) => error.fault(),
         }
@@ -31,6 +36,7 @@ impl Explain for Error {
     fn hint(&self) -> Option<String> {
         match self {
             Self::File(_) | Self::State(_) => None,
+            Self::Conflict { .. } => Some("git operator reconcile".to_owned()),
             Self::Store(error) => error.hint(),
             Self::Git(error) => error.hint(),
         }

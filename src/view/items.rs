@@ -69,7 +69,8 @@ impl Items {
             let Body::Bar(bar) = &record.body else {
                 continue;
             };
-            if bar.view != view.file_name() || bar.text.is_empty() {
+            // Blank lines alone were captured once; where they stand, they stand.
+            if bar.view != view.file_name() || is_blank(&bar.text) {
                 continue;
             }
             items.known.push((record.id, bar.text.clone()));

@@ -180,6 +180,13 @@ impl<'a> Document<'a> {
         here.is_empty() || here == own
     }
 
+    /// Returns the number of the first marker of a conflict.
+    pub(super) fn marker(&self) -> Option<usize> {
+        let mut lines = self.lines.iter();
+        let at = lines.position(|line| line.kind == Kind::Marker)?;
+        Some(at + 1)
+    }
+
     /// Returns the two lines that begin the own table.
     pub(super) fn head(&self) -> Option<[String; 2]> {
         let at = self

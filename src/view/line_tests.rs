@@ -71,9 +71,9 @@ fn a_realigned_table_keeps_its_rows() {
 #[test]
 fn malformed_rows_are_told_from_text() {
     let text = format!(
-        "{HEAD}| t3 | c | e @1234567 | PASS | extra |\n| t4 | c | PASS |\n|t5|c|e|pass|\n| t6 |  | e | PASS |\n- keep me | as is | x | PASS\n2026-01-02 | s | note | x\n2026-01-02 we met\n"
+        "{HEAD}| t3 | c | e @1234567 | PASS | extra |\n| t4 | c | PASS |\n|t5|c|e|pass|\n| t6 |  | e | PASS |\n- keep me | as is | x | PASS\n2026-01-02 | s | note | x\n2026-01-02 we met\n2026-01-03|s|DEVIATION|a|b\n2026-05-05  | - | DEVIATION | a\n2026-05-05 | - | DEVIATION\n"
     );
-    assert_eq!(letters(&text), "#c-!!!!.!.");
+    assert_eq!(letters(&text), "#c-!!!!.!.!!!");
     let document = Document::parse(text.as_bytes());
     let reasons: Vec<&str> = document
         .lines
@@ -91,6 +91,9 @@ fn malformed_rows_are_told_from_text() {
             "its last cell is no verdict",
             "it has an empty cell",
             "it has no kind of decision in its third field",
+            "its fields are not parted by one space, a pipe and one space",
+            "its fields are not parted by one space, a pipe and one space",
+            "it says not what was decided, in a fourth field",
         ]
     );
 }

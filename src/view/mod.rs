@@ -17,7 +17,7 @@ mod render;
 mod sort;
 mod stood;
 
-pub use check::{Checked, Finding, check};
+pub use check::{Checked, Finding, check, misread};
 pub use error::Error;
 pub use items::{Item, Items, What, row_key};
 pub use line::{Document, Kind, Line, Row, View};

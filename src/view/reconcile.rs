@@ -11,7 +11,7 @@ use super::{
     Document, Error, Items, Kind, View, What,
     blocks::{Block, blocks, heading},
     files::{self, Files},
-    refresh::{Mark, is_off, lock, remember},
+    refresh::{Mark, held, is_off, lock, remember},
     render::{Rendered, render_document},
     stood::{self, removed},
 };
@@ -68,17 +68,21 @@ pub fn reconcile(
 }
 
 /// Takes what the views of the working tree hold into the ledger; writes them, too, unless
-/// `operator.view` is `off`.
+/// `operator.view` is `off`. A view with the markers of a conflict stays as it is: its rows are taken,
+/// its text is not.
 pub fn take_in(store: &Store, clock: Clock, top: &Path) -> Result<Vec<Reconciled>, Error> {
     if is_off(store)? {
         return unite(store, clock, (top, History::Leave), Write::Nothing);
     }
-    reconcile(store, clock, top, History::Leave)
+    Files::open(top)?.create()?;
+    unite(store, clock, (top, History::Leave), Write::Unmarked)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Write {
     Files,
+    /// Files without markers of a conflict.
+    Unmarked,
     Nothing,
 }
 
@@ -107,8 +111,13 @@ fn unite(
                 sheet.import_other(&version, None);
             }
         }
-        sheet.take_out(store)?;
-        sheet.capture(store)?;
+        match held(*view, &sheet.document).filter(|_| write == Write::Unmarked) {
+            Some(error) => sheet.hold(&error),
+            None => {
+                sheet.take_out(store)?;
+                sheet.capture(store)?;
+            }
+        }
         sheets.push(sheet);
     }
     let drafts: Vec<Draft> = sheets
@@ -136,6 +145,10 @@ fn unite(
     }
     let mut done = Vec::new();
     for sheet in sheets {
+        if sheet.is_held {
+            done.push(sheet.done);
+            continue;
+        }
         let view = sheet.view;
         let items = match tip == tx.tip() {
             true => Rc::clone(&sheet.items),
@@ -162,6 +175,8 @@ struct Sheet<'f> {
     backed: HashSet<String>,
     /// The records of rows that stand in no file, in order.
     elsewhere: Vec<RecordId>,
+    /// The file is not written.
+    is_held: bool,
     done: Reconciled,
 }
 
@@ -176,6 +191,7 @@ impl<'f> Sheet<'f> {
             items: Rc::new(items),
             drafts: Vec::new(),
             elsewhere: Vec::new(),
+            is_held: false,
             done: Reconciled {
                 view,
                 imported: 0,
@@ -247,6 +263,13 @@ impl<'f> Sheet<'f> {
                 _ => {}
             }
         }
+    }
+
+    /// Leaves the file as it is.
+    fn hold(&mut self, error: &Error) {
+        self.is_held = true;
+        self.done.markers.clear();
+        self.done.refused.push(error.to_string());
     }
 
     fn refuse(&mut self, path: String, line: usize, reason: &str) {

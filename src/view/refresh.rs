@@ -95,19 +95,24 @@ pub(super) fn is_off(store: &Store) -> Result<bool, Error> {
     Ok(store.repo().config()?.text("operator.view").as_deref() == Some("off"))
 }
 
-/// Writes views as the records say; returns those that changed.
+/// Writes views as the records say; returns those that changed. One with the markers of a conflict is
+/// left as it is, and named when it lacks something.
 fn write_whole(store: &Store, top: &Path, views: &[View]) -> Result<Vec<View>, Error> {
     let files = Files::open(top)?;
     let tip = store.tip()?;
     let ledger = store.load()?;
     let records: Vec<&Record> = ledger.iter().collect();
-    let mut written = Vec::new();
+    let (mut written, mut conflict) = (Vec::new(), None);
     for view in views {
         let items = Items::of(*view, records.iter().copied());
         let file = files.read(*view)?;
         let document = file.as_deref().map(Document::parse);
         let gone = removed(store, *view, &items, document.as_ref())?;
         let rendered = render_document(*view, &items.without(&gone), document.as_ref());
+        if let Some(error) = document.as_ref().and_then(|document| held(*view, document)) {
+            conflict = conflict.or((rendered.added > 0).then_some(error));
+            continue;
+        }
         if file.as_ref() != Some(&rendered.bytes) {
             files.write(*view, &rendered.bytes)?;
             written.push(*view);
@@ -116,7 +121,13 @@ fn write_whole(store: &Store, top: &Path, views: &[View]) -> Result<Vec<View>, E
         stood::remember(store, *view, &items)?;
     }
     ledger.abandon();
-    Ok(written)
+    conflict.map_or(Ok(written), Err)
+}
+
+/// Returns why a view is not written: only `reconcile` takes markers out, and names them.
+pub(super) fn held(view: View, document: &Document) -> Option<Error> {
+    let path = files::path(view);
+    document.marker().map(|line| Error::Conflict { path, line })
 }
 
 /// Lets one process at a time write the views of this clone: the lock goes with the file.
@@ -137,10 +148,18 @@ pub fn rendered(store: &Store, top: &Path, view: View) -> Result<Vec<u8>, Error>
     Ok(render_document(view, &items.without(&gone), document.as_ref()).bytes)
 }
 
-/// Writes both views as the records say; returns those that changed.
+/// Writes both views as the records say; returns those that changed. Writes none where one holds the
+/// markers of a conflict.
 pub fn rewrite(store: &Store, top: &Path) -> Result<Vec<View>, Error> {
-    Files::open(top)?.create()?;
+    let files = Files::open(top)?;
+    files.create()?;
     let _lock = lock(store).map_err(Error::State)?;
+    for view in View::ALL {
+        let file = files.read(view)?.unwrap_or_default();
+        if let Some(error) = held(view, &Document::parse(&file)) {
+            return Err(error);
+        }
+    }
     write_whole(store, top, &View::ALL)
 }
 

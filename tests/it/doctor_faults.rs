@@ -1,6 +1,6 @@
 //! Faults of a set-up that look right at a glance: what `doctor` asks git, and what it counts itself.
 
-use std::fs;
+use std::{fs, os::unix::fs::PermissionsExt as _};
 
 use crate::support::{Repo, skipped};
 
@@ -203,4 +203,145 @@ fn a_bare_repository_that_shows_what_is_its_own_is_named() {
          fix: git config --add transfer.hideRefs refs/operator-local\n",
     );
     follow(&repo);
+}
+
+#[track_caller]
+fn names(repo: &Repo, text: &str) {
+    let output = repo.operator(["doctor"]).run();
+    assert_eq!(output.code, 1, "{}", output.stderr);
+    assert!(output.stdout.contains(text), "{}", output.stdout);
+}
+
+/// git dies where it is asked for an absolute path that runs through a file.
+#[test]
+fn a_path_of_hooks_that_runs_through_a_file_is_named() {
+    let main = started();
+    main.git(["config", "core.hooksPath", ".git/hooks"]);
+    is_well(&main);
+    let linked = main.worktree("w");
+    let place = linked.path().join(".git/hooks");
+    let what = format!(
+        "git looks for hooks in '{}', which is not there",
+        place.display()
+    );
+    names(&linked, &what);
+    let output = linked.operator(["start", "--hooks", "file"]).run();
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let told = "git looks for hooks in '.git/hooks', where none can be: '.git' is no directory";
+    assert!(output.stderr.contains(told), "{}", output.stderr);
+    main.git(["config", "core.hooksPath", "/dev/null/x"]);
+    names(
+        &linked,
+        "git looks for hooks in '/dev/null/x', which is not there",
+    );
+    let output = linked.operator(["start", "--hooks", "file"]).run();
+    assert!(
+        output
+            .stderr
+            .contains("core.hooksPath leads out of this repository"),
+        "{}",
+        output.stderr
+    );
+    let output = linked.operator(["uninstall"]).run();
+    assert_eq!(output.code, 0, "{}", output.stderr);
+}
+
+#[test]
+fn a_path_of_hooks_below_the_home_directory_is_found() {
+    let repo = started();
+    repo.git(["config", "core.hooksPath", "~/hooks"]);
+    let place = repo.home().join("hooks");
+    names(
+        &repo,
+        &format!("git looks for hooks in '{}'", place.display()),
+    );
+}
+
+#[test]
+fn a_ref_that_was_deleted_is_fixed_and_then_no_fault() {
+    let repo = started();
+    repo.operator(["task", "t", "--owner", "S1"]).run();
+    repo.git(["update-ref", "-d", "refs/operator/ledger"]);
+    names(&repo, "'refs/operator/ledger' was deleted");
+    let fixed = repo.operator(["doctor", "--fix"]).run();
+    assert_eq!(
+        (fixed.code, fixed.stderr.as_str()),
+        (0, ""),
+        "{}",
+        fixed.stdout
+    );
+    assert!(!fixed.stdout.contains("fault:"), "{}", fixed.stdout);
+    assert!(
+        fixed
+            .stdout
+            .contains("fixed: 'refs/operator/ledger' was deleted"),
+        "{}",
+        fixed.stdout
+    );
+    is_well(&repo);
+}
+
+#[test]
+fn a_hook_that_start_does_not_edit_gets_the_line_to_add() {
+    let repo = started();
+    let path = repo.path().join(".git/hooks/post-commit");
+    let fix = "fix: add to it: git-operator git-hook post-commit \"$@\" || :";
+    let link = repo.dir().join("linked");
+    fs::write(&link, "#!/bin/sh\n").unwrap();
+    fs::set_permissions(&link, fs::Permissions::from_mode(0o755)).unwrap();
+    for (text, why) in [
+        (Some("#!/usr/bin/perl\n"), "is no shell script"),
+        (Some("echo\n"), "is no shell script"),
+        (None, "is a symbolic link"),
+    ] {
+        fs::remove_file(&path).unwrap();
+        match text {
+            Some(text) => {
+                fs::write(&path, text).unwrap();
+                fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+            }
+            None => std::os::unix::fs::symlink(&link, &path).unwrap(),
+        }
+        names(&repo, &format!("it does not call git-operator, and {why}"));
+        names(&repo, fix);
+    }
+}
+
+/// Returns the lines of a session's start that tell of the set-up.
+fn told(repo: &Repo) -> Vec<String> {
+    let payload = serde_json::json!({
+        "hook_event_name": "SessionStart", "session_id": "S1", "cwd": repo.path(), "source": "startup",
+    });
+    let output = repo
+        .operator(["hook", "SessionStart"])
+        .stdin(payload.to_string())
+        .run();
+    let reply: serde_json::Value = serde_json::from_str(&output.stdout).unwrap();
+    let text = reply["hookSpecificOutput"]["additionalContext"].as_str();
+    let lines = text.unwrap().lines();
+    lines
+        .filter(|line| line.starts_with("Set-up:"))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn a_session_is_told_of_hooks_that_are_off() {
+    let repo = started();
+    assert_eq!(told(&repo), [""; 0]);
+    let hooks = repo.path().join(".git/hooks");
+    fs::set_permissions(hooks.join("post-merge"), fs::Permissions::from_mode(0o644)).unwrap();
+    fs::remove_file(hooks.join("post-commit")).unwrap();
+    let place = hooks.display();
+    assert_eq!(
+        told(&repo),
+        [format!(
+            "Set-up: the hooks post-commit, post-merge in '{place}' do not call git-operator (git operator start)"
+        )]
+    );
+    repo.git(["config", "core.hooksPath", "/dev/null"]);
+    assert_eq!(
+        told(&repo),
+        ["Set-up: git looks for hooks in '/dev/null', which is not there: none runs"]
+    );
 }

@@ -34,4 +34,5 @@ mod trouble;
 mod verify;
 mod view;
 mod view_fixtures;
+mod view_text;
 mod work;

@@ -204,6 +204,29 @@ fn a_hook_manager_gets_a_line_to_add() {
 }
 
 #[test]
+fn hooks_of_the_configuration_that_this_git_does_not_run_are_named() {
+    let repo = Repo::new();
+    repo.commit("a");
+    let version = repo.git(["version"]);
+    let mut numbers = version
+        .split([' ', '.'])
+        .skip(2)
+        .map(|part| part.trim().parse());
+    let mut next = || numbers.next().and_then(Result::ok).unwrap_or(0);
+    let runs_them = (next(), next()) >= (2, 54);
+    let steps = start_with(
+        &repo,
+        Start {
+            hooks: HookPlace::Config,
+            ci: None,
+            ..request()
+        },
+    );
+    let told = "this git runs no hooks that its configuration names: that takes git 2.54";
+    assert_eq!(acts(&steps, Act::Warned).contains(&told), !runs_them);
+}
+
+#[test]
 fn what_a_teammate_needs_is_tracked_and_nothing_else() {
     let repo = Repo::new();
     repo.commit("a");
@@ -495,4 +518,73 @@ fn a_job_that_verifies_is_written_once_and_then_the_projects() {
         git_operator::setup::start(repo.path(), Some(&git), asked).unwrap();
         assert_eq!(repo.read(path), "changed by hand\n");
     }
+}
+
+#[test]
+fn a_linked_hook_is_left_as_it_is_and_its_line_is_named() {
+    let repo = Repo::new();
+    repo.commit("a");
+    repo.write("tools/pc", "#!/bin/sh\necho v1\n");
+    let hooks = repo.path().join(".git/hooks");
+    fs::create_dir_all(&hooks).unwrap();
+    symlink("../../tools/pc", hooks.join("post-commit")).unwrap();
+    symlink("../../tools/none", hooks.join("post-merge")).unwrap();
+    let before = files(&hooks);
+    let steps = start(&repo);
+    let warned = acts(&steps, Act::Warned);
+    for name in ["post-commit", "post-merge"] {
+        let what = format!("'.git/hooks/{name}' is a symbolic link");
+        assert!(warned.contains(&what.as_str()), "{warned:?}");
+        assert!(hooks.join(name).is_symlink());
+    }
+    assert_eq!(repo.read("tools/pc"), "#!/bin/sh\necho v1\n");
+    let note = steps.iter().find_map(|step| {
+        step.note
+            .as_deref()
+            .filter(|note| note.contains("post-merge"))
+    });
+    assert_eq!(
+        note,
+        Some("add a call of: git-operator git-hook post-merge \"$@\" || :")
+    );
+    uninstall(&repo);
+    assert_eq!(files(&hooks), before);
+    // Once it calls us there is nothing to say.
+    repo.write(
+        "tools/pc",
+        "#!/bin/sh\ngit-operator git-hook post-commit \"$@\" || :\n",
+    );
+    let steps = start(&repo);
+    let link = |what: &&&str| what.contains("post-commit");
+    assert_eq!(acts(&steps, Act::Warned).iter().filter(link).count(), 0);
+}
+
+#[test]
+fn a_linked_directory_of_hooks_that_others_share_is_not_edited() {
+    let repo = Repo::new();
+    repo.commit("a");
+    let shared = repo.home().join("hooks");
+    fs::create_dir_all(&shared).unwrap();
+    let hooks = repo.path().join(".git/hooks");
+    let _ = fs::remove_dir_all(&hooks);
+    symlink(&shared, &hooks).unwrap();
+    let steps = start(&repo);
+    assert!(acts(&steps, Act::Warned).contains(&"'.git/hooks' leads out of this repository"));
+    assert_eq!(fs::read_dir(&shared).unwrap().count(), 0);
+}
+
+#[test]
+fn each_older_ignore_list_keeps_its_copy() {
+    let repo = Repo::new();
+    repo.commit("a");
+    for list in ["pending\n", "pending\nother\n", "pending\n"] {
+        repo.write(".operator/.gitignore", list);
+        start(&repo);
+    }
+    assert_eq!(repo.read(".operator/.gitignore.v1.bak"), "pending\n");
+    assert_eq!(
+        repo.read(".operator/.gitignore.v1.bak.2"),
+        "pending\nother\n"
+    );
+    assert!(!repo.path().join(".operator/.gitignore.v1.bak.3").exists());
 }

@@ -6,15 +6,15 @@ use crate::support::Repo;
 
 const HDR: &str =
     "# Engagement Verdicts\n\n| Gate | Criterion | Evidence | PASS/FAIL |\n|---|---|---|---|\n";
-const OWN: &str = "# VERDICTS — append-only. One row per gated task; written only by git-operator.\n| Gate | Criterion | Evidence | PASS/FAIL |\n|---|---|---|---|\n";
-const VERDICTS: &str = ".operator/VERDICTS.md";
-const DECISIONS: &str = ".operator/DECISIONS.md";
+pub(crate) const OWN: &str = "# VERDICTS — append-only. One row per gated task; written only by git-operator.\n| Gate | Criterion | Evidence | PASS/FAIL |\n|---|---|---|---|\n";
+pub(crate) const VERDICTS: &str = ".operator/VERDICTS.md";
+pub(crate) const DECISIONS: &str = ".operator/DECISIONS.md";
 
 fn row(task: &str) -> String {
     format!("| {task} | c | e @1234567 | PASS |\n")
 }
 
-fn project() -> Repo {
+pub(crate) fn project() -> Repo {
     let repo = Repo::new();
     repo.commit("base");
     fs::create_dir(repo.path().join(".operator")).unwrap();
@@ -22,7 +22,7 @@ fn project() -> Repo {
 }
 
 #[track_caller]
-fn ok(repo: &Repo, args: &[&str]) -> String {
+pub(crate) fn ok(repo: &Repo, args: &[&str]) -> String {
     let output = repo.operator(args).run();
     assert_eq!(
         output.code, 0,
@@ -33,7 +33,7 @@ fn ok(repo: &Repo, args: &[&str]) -> String {
 }
 
 #[track_caller]
-fn verdict(repo: &Repo, task: &str, evidence: &str) {
+pub(crate) fn verdict(repo: &Repo, task: &str, evidence: &str) {
     ok(repo, &["task", task, "--owner", "S1"]);
     ok(
         repo,
@@ -41,7 +41,7 @@ fn verdict(repo: &Repo, task: &str, evidence: &str) {
     );
 }
 
-fn own_row(repo: &Repo, task: &str, evidence: &str) -> String {
+pub(crate) fn own_row(repo: &Repo, task: &str, evidence: &str) -> String {
     let head = &repo.head()[..12];
     format!("| {task} | c | {evidence} @{head} | PASS |\n")
 }
@@ -208,132 +208,6 @@ fn deleted_views_come_back_with_their_blocks_in_place() {
     assert_eq!((repo.read(VERDICTS), repo.read(DECISIONS)), before);
 }
 
-const BAR: &str = "\n## BAR — T-9\n- [ ] one\n";
-
-fn taken_out(repo: &Repo) -> usize {
-    let output = ok(repo, &["reconcile", "--json"]);
-    let of = |line: &str| {
-        let object: serde_json::Value = serde_json::from_str(line).unwrap();
-        usize::try_from(object["taken_out"].as_u64().unwrap()).unwrap()
-    };
-    output.lines().map(of).sum()
-}
-
-fn is_whole(repo: &Repo, text: &str) {
-    assert_eq!(repo.read(VERDICTS), text);
-    assert_eq!(ok(repo, &["reconcile"]), "");
-    assert_eq!(repo.read(VERDICTS), text);
-    fs::remove_file(repo.path().join(VERDICTS)).unwrap();
-    ok(repo, &["reconcile"]);
-    assert_eq!(repo.read(VERDICTS), text);
-}
-
-#[test]
-fn a_block_that_is_deleted_by_hand_stays_out() {
-    let repo = project();
-    verdict(&repo, "t1", "ok");
-    let plain = repo.read(VERDICTS);
-    repo.write(VERDICTS, plain.clone() + BAR);
-    ok(&repo, &["reconcile"]);
-    is_whole(&repo, &(plain.clone() + BAR));
-    repo.write(VERDICTS, &plain);
-    // Nor does a rendering bring it back before.
-    verdict(&repo, "t2", "ok");
-    let two = plain.clone() + &own_row(&repo, "t2", "ok");
-    assert_eq!(repo.read(VERDICTS), two);
-    assert_eq!(ok(&repo, &["render", "-o", "-"]).matches("BAR").count(), 0);
-    assert_eq!(taken_out(&repo), 1);
-    is_whole(&repo, &two);
-    // Typed again, it is captured again.
-    repo.write(VERDICTS, two.clone() + BAR);
-    ok(&repo, &["reconcile"]);
-    is_whole(&repo, &(two + BAR));
-}
-
-#[test]
-fn a_block_whose_first_line_is_edited_stands_once() {
-    let repo = project();
-    verdict(&repo, "t1", "ok");
-    let plain = repo.read(VERDICTS);
-    repo.write(VERDICTS, plain.clone() + BAR);
-    ok(&repo, &["reconcile"]);
-    let edited = plain + &BAR.replace("T-9", "T-10");
-    repo.write(VERDICTS, &edited);
-    ok(&repo, &["reconcile"]);
-    is_whole(&repo, &edited);
-}
-
-#[test]
-fn a_block_deleted_and_committed_stays_out_also_after_a_merge_that_brings_it() {
-    let repo = project();
-    verdict(&repo, "t1", "ok");
-    let plain = repo.read(VERDICTS);
-    repo.write(VERDICTS, plain.clone() + BAR);
-    ok(&repo, &["reconcile"]);
-    repo.git(["add", "-f", ".operator"]);
-    repo.commit_staged("with the block");
-    repo.branch("x");
-    repo.write(VERDICTS, &plain);
-    repo.git(["commit", "-qam", "without"]);
-    repo.checkout("main");
-    ok(&repo, &["reconcile"]);
-    repo.commit("b");
-    repo.merge("x");
-    assert_eq!(taken_out(&repo), 1);
-    is_whole(&repo, &plain);
-}
-
-#[test]
-fn a_block_of_a_file_that_is_cut_short_or_of_another_branch_comes_back() {
-    let repo = project();
-    verdict(&repo, "t1", "ok");
-    let first = own_row(&repo, "t1", "ok");
-    repo.git(["add", "-f", ".operator"]);
-    repo.commit_staged("before the block");
-    verdict(&repo, "t2", "ok");
-    let whole = repo.read(VERDICTS) + BAR;
-    repo.write(VERDICTS, &whole);
-    ok(&repo, &["reconcile"]);
-    for cut in [String::new(), OWN.to_owned(), OWN.to_owned() + &first] {
-        repo.write(VERDICTS, &cut);
-        assert_eq!(taken_out(&repo), 0);
-        assert_eq!(repo.read(VERDICTS), whole, "{cut}");
-    }
-    repo.git(["commit", "-qam", "with the block"]);
-    repo.git(["checkout", "-q", "-b", "old", "HEAD~1"]);
-    assert_eq!(taken_out(&repo), 0);
-    assert_eq!(repo.read(VERDICTS), whole);
-}
-
-/// What one clone took out stays in the file of another until a merge, and does not come back by it.
-#[test]
-fn a_block_taken_out_elsewhere_stays_text_here_and_is_not_captured_anew() {
-    let repo = project();
-    verdict(&repo, "t1", "ok");
-    let plain = repo.read(VERDICTS);
-    repo.write(VERDICTS, plain.clone() + BAR);
-    ok(&repo, &["reconcile"]);
-    repo.git(["add", "-f", ".operator"]);
-    repo.commit_staged("with the block");
-    let bare = repo.dir().join("hub.git");
-    repo.git(["clone", "-q", "--bare", ".", bare.to_str().unwrap()]);
-    repo.git(["remote", "add", "origin", bare.to_str().unwrap()]);
-    ok(&repo, &["sync"]);
-    let other = repo.at(repo.dir().join("other"));
-    repo.git(["clone", "-q", bare.to_str().unwrap(), "../other"]);
-    ok(&other, &["sync"]);
-    ok(&other, &["reconcile"]);
-    repo.write(VERDICTS, &plain);
-    assert_eq!(taken_out(&repo), 1);
-    ok(&repo, &["sync"]);
-    ok(&other, &["sync"]);
-    assert_eq!(ok(&other, &["reconcile"]), "");
-    assert_eq!(other.read(VERDICTS), plain.clone() + BAR);
-    ok(&other, &["sync"]);
-    ok(&repo, &["sync"]);
-    is_whole(&repo, &plain);
-}
-
 #[test]
 fn malformed_rows_are_named_and_left_alone() {
     let repo = project();
@@ -464,6 +338,28 @@ fn rows_of_earlier_versions_come_back_from_history() {
         repo.read(VERDICTS),
         format!("{HDR}{}{}", row("b"), row("a"))
     );
+}
+
+#[test]
+fn a_shallow_clone_says_that_older_versions_are_not_there() {
+    let repo = project();
+    repo.write(VERDICTS, format!("{HDR}{}", row("a")));
+    repo.git(["add", "-f", ".operator"]);
+    repo.commit_staged("one");
+    repo.commit("two");
+    let url = format!("file://{}", repo.path().display());
+    let clone = repo.at(repo.dir().join("shallow"));
+    repo.git([
+        "clone",
+        "-q",
+        "--depth=1",
+        &url,
+        clone.path().to_str().unwrap(),
+    ]);
+    let output = clone.operator(["reconcile", "--from-history"]).run();
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let told = "warning: this clone is shallow: rows of versions that it lacks are not taken";
+    assert!(output.stderr.starts_with(told), "{}", output.stderr);
 }
 
 #[test]
@@ -702,32 +598,4 @@ fn a_block_is_listed_by_its_first_line_of_text() {
     ok(&repo, &["reconcile"]);
     let log = ok(&repo, &["log", "--kind", "bar", "--format", "%s"]);
     assert_eq!(log, "## BAR\n");
-}
-
-const TABLE: &str = "| opt | cost | risk | note |\n|---|:--|---|---|\n| A | 1 | 2 | x |\n";
-
-#[test]
-fn a_table_of_somebody_else_keeps_each_line_and_comes_back_whole() {
-    let repo = project();
-    ok(&repo, &["decide", "DECISION", "one", "--why", "x"]);
-    ok(&repo, &["reconcile"]);
-    let bar = format!("{}\n## BAR — t\n\n{TABLE}", repo.read(VERDICTS));
-    repo.write(VERDICTS, &bar);
-    let decisions = format!("{}\n{TABLE}", repo.read(DECISIONS));
-    repo.write(DECISIONS, &decisions);
-    ok(&repo, &["decide", "DECISION", "two", "--why", "y"]);
-    verdict(&repo, "t", "e");
-    let shown = (repo.read(VERDICTS), repo.read(DECISIONS));
-    assert_eq!(shown.0, bar + &own_row(&repo, "t", "e"));
-    let last = shown.1.strip_prefix(&decisions).unwrap();
-    assert_eq!(last.lines().count(), 1, "{last}");
-    ok(&repo, &["render"]);
-    ok(&repo, &["reconcile"]);
-    assert_eq!((repo.read(VERDICTS), repo.read(DECISIONS)), shown);
-    assert_eq!(ok(&repo, &["render", "--check", "--complete"]), "");
-    for view in [VERDICTS, DECISIONS] {
-        fs::remove_file(repo.path().join(view)).unwrap();
-    }
-    ok(&repo, &["render"]);
-    assert_eq!((repo.read(VERDICTS), repo.read(DECISIONS)), shown);
 }

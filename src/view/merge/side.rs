@@ -10,7 +10,7 @@ use crate::view::{Document, Kind, View, diff::Hold, line::normal};
 enum Key {
     Head,
     Row(String),
-    /// A line of the header, with its white space taken out, and the how-manieth of its kind; a blank
+    /// A line of the header, with its white space taken out, and its number among its equals; a blank
     /// one with its place.
     Title(String, usize),
     Text(Vec<u8>),

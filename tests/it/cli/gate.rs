@@ -135,6 +135,30 @@ fn a_bar_keeps_its_text() {
 }
 
 #[test]
+fn a_bar_whose_text_is_no_text_in_a_view_is_refused() {
+    let repo = Repo::new();
+    for (line, what) in [
+        ("| t | c | e @abc1234 | PASS |", "the row of a verdict"),
+        ("<<<<<<< HEAD", "the marker of a conflict"),
+        ("| t | PASS |", "a malformed row: it has 2 cells, not 4"),
+    ] {
+        repo.operator(["bar", "x"])
+            .stdin(format!("text\n{line}\n"))
+            .stderr(format!(
+                "error: cannot record the bar 'x': line 2 of its text would be read as {what}\n"
+            ))
+            .exit(1)
+            .check();
+    }
+    said(
+        &repo
+            .operator(["bar", "x"])
+            .stdin("| opt | cost | risk | note |\n|---|---|---|---|\n| A | 1 | 2 | x |\n"),
+        "bar 'x'",
+    );
+}
+
+#[test]
 fn a_record_is_taken_back_by_its_own_session_only() {
     let repo = Repo::new();
     open(&repo, "T", "S1");
