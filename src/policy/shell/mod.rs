@@ -4,17 +4,25 @@
 //! A parser of our own, with a bound on depth and a cost linear in the input; the decision record on
 //! it says what the crates do instead.
 
+pub mod git;
+mod input;
+pub mod options;
 mod parse;
 mod powershell;
+mod programs;
+mod runs;
 mod word;
 mod wrap;
 
+use options::{Order, Syntax};
 use thiserror::Error;
 
 /// The longest command line that is looked at.
 const LENGTH_LIMIT: usize = 256 * 1024;
 /// The most commands one line may hold.
 const COMMAND_LIMIT: usize = 4_000;
+/// The most bytes that the scripts in one line, such as those of `sh -c`, may have together with it.
+const SCRIPTS_LIMIT: usize = 1024 * 1024;
 /// How deep substitutions, subshells and `sh -c` may nest.
 const DEPTH_LIMIT: usize = 24;
 
@@ -43,6 +51,19 @@ pub struct Word {
     pub text: String,
     /// Whether the program gets exactly this text: no expansion, pattern or brace list in it.
     pub known: bool,
+    /// Whether the program gets one word, whatever the expansions in it come to.
+    pub single: bool,
+}
+
+impl Word {
+    /// Returns a word that says `text` and nothing else.
+    pub(in crate::policy) fn plain(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            known: true,
+            single: true,
+        }
+    }
 }
 
 /// What a redirection does to its target.
@@ -70,13 +91,23 @@ pub struct Argv {
     pub redirects: Vec<Redirect>,
     /// Where it runs, relative to where the line starts (`""`); `None` when not known.
     pub cwd: Option<String>,
+    /// What it reads, where the line tells: a here-document, a here-string, the output of `echo`.
+    pub stdin: Option<Word>,
+    /// Whether it runs commands that the line does not tell, such as a script that is downloaded.
+    pub hidden: bool,
 }
 
 impl Argv {
-    /// Returns the name of the program without its directory, if it is known.
+    /// Returns the name of the program without its directory and `.exe`, if it is known.
     pub fn name(&self) -> Option<&str> {
         let first = self.words.first().filter(|word| word.known)?;
-        first.text.rsplit('/').next()
+        Some(base(&first.text))
+    }
+
+    /// Says whether it runs the program `name`; capitals do not count, as on some file systems.
+    pub fn is(&self, name: &str) -> bool {
+        self.name()
+            .is_some_and(|own| own.eq_ignore_ascii_case(name))
     }
 
     /// Returns the texts of the name and the arguments.
@@ -102,6 +133,8 @@ pub enum Unparsed {
     TooDeep,
     #[error("the line holds more than {COMMAND_LIMIT} commands")]
     TooMany,
+    #[error("the scripts in the command are longer than {SCRIPTS_LIMIT} bytes")]
+    TooLarge,
     #[error("{0} is not closed")]
     Unclosed(&'static str),
     #[error("'{0}' is not expected here")]
@@ -114,10 +147,7 @@ pub fn commands(shell: Shell, line: &str) -> Result<Vec<Argv>, Unparsed> {
     if line.len() > LENGTH_LIMIT {
         return Err(Unparsed::TooLong);
     }
-    match shell {
-        Shell::Posix => wrap::commands(line, 0),
-        Shell::PowerShell => powershell::commands(line),
-    }
+    wrap::commands(shell, line)
 }
 
 /// Returns the files named as targets of `>`, `>>`, `>|`, `&>` and `tee` (for PowerShell `>`, `>>`,
@@ -143,23 +173,27 @@ fn argv_targets(argv: &Argv) -> Vec<Target> {
     let Some(cwd) = &argv.cwd else {
         return Vec::new();
     };
+    outputs(argv)
+        .into_iter()
+        .filter_map(|(word, append)| target(cwd, word, append))
+        .collect()
+}
+
+/// Returns the words that name where the output of a command goes, known or not, and whether it is
+/// added to what is there.
+pub fn outputs(argv: &Argv) -> Vec<(&Word, bool)> {
     let mut found = Vec::new();
     for redirect in &argv.redirects {
-        let append = match redirect.kind {
-            Redirection::Read => continue,
-            Redirection::Write => false,
-            Redirection::Append => true,
-        };
-        found.extend(target(cwd, &redirect.target, append));
+        match redirect.kind {
+            Redirection::Read => {}
+            Redirection::Write => found.push((&redirect.target, false)),
+            Redirection::Append => found.push((&redirect.target, true)),
+        }
     }
-    if argv.name() == Some("tee") {
-        let append = argv.words[1..]
-            .iter()
-            .any(|word| word.text == "-a" || word.text == "--append");
-        let files = argv.words[1..]
-            .iter()
-            .filter(|word| !word.text.starts_with('-'));
-        found.extend(files.filter_map(|word| target(cwd, word, append)));
+    if argv.is("tee") {
+        let arguments = Syntax::default().read(&argv.words[1..], Order::Permute);
+        let append = arguments.has("append", Some('a'));
+        found.extend(arguments.operands.into_iter().map(|word| (word, append)));
     }
     found
 }
@@ -172,8 +206,20 @@ fn target(cwd: &str, word: &Word, append: bool) -> Option<Target> {
     Some(Target { path, append })
 }
 
+/// Returns the name of a program without its directory and without what Windows adds to it.
+pub(in crate::policy) fn base(path: &str) -> &str {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let Some(at) = name.len().checked_sub(4).filter(|at| *at > 0) else {
+        return name;
+    };
+    let is_added = name
+        .get(at..)
+        .is_some_and(|end| end.eq_ignore_ascii_case(".exe") || end.eq_ignore_ascii_case(".cmd"));
+    if is_added { &name[..at] } else { name }
+}
+
 /// Returns `path` as seen from where the line starts, for a command that runs in `cwd`.
-pub(super) fn join(cwd: &str, path: &str) -> String {
+pub(in crate::policy) fn join(cwd: &str, path: &str) -> String {
     if cwd.is_empty() || path.starts_with('/') || path.starts_with('~') {
         path.to_owned()
     } else {

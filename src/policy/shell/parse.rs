@@ -1,5 +1,7 @@
 use super::{
-    Argv, COMMAND_LIMIT, DEPTH_LIMIT, Redirect, Redirection, Unparsed, Word, join,
+    Argv, COMMAND_LIMIT, DEPTH_LIMIT, Redirect, Redirection, Unparsed, Word,
+    input::{Heredoc, Input, feed},
+    join,
     word::{Inside, Piece, is_meta},
 };
 
@@ -18,12 +20,6 @@ enum Closed {
     Esac,
 }
 
-struct Heredoc {
-    delimiter: String,
-    strip_tabs: bool,
-    quoted: bool,
-}
-
 /// Reads a command line from left to right; the commands it meets stand in `found`.
 pub(super) struct Parser<'a> {
     pub(super) src: &'a str,
@@ -32,6 +28,13 @@ pub(super) struct Parser<'a> {
     pub(super) found: Vec<Argv>,
     cwd: Option<String>,
     heredocs: Vec<Heredoc>,
+    /// The numbers of the commands in `found`, in the order in which they begin.
+    numbers: Vec<usize>,
+    begun: usize,
+    /// The command just read, and the one whose output the next command reads.
+    last: Option<usize>,
+    feeding: Option<usize>,
+    inputs: Vec<(usize, Input)>,
 }
 
 /// Returns the simple commands of `line`, which runs in `cwd`.
@@ -47,11 +50,17 @@ pub(super) fn simple_commands(
         found: Vec::new(),
         cwd,
         heredocs: Vec::new(),
+        numbers: Vec::new(),
+        begun: 0,
+        last: None,
+        feeding: None,
+        inputs: Vec::new(),
     };
     if depth > DEPTH_LIMIT {
         return Err(Unparsed::TooDeep);
     }
     parser.list(End::Input)?;
+    feed(&mut parser.found, &parser.numbers, parser.inputs);
     Ok(parser.found)
 }
 
@@ -88,8 +97,11 @@ impl Parser<'_> {
 
     /// Reads `text`, the inside of a back-quoted substitution or a script given as one word.
     pub(super) fn inner(&mut self, text: &str) -> Result<(), Unparsed> {
-        let found = simple_commands(text, self.depth + 1, self.cwd.clone())?;
-        self.found.extend(found);
+        for argv in simple_commands(text, self.depth + 1, self.cwd.clone())? {
+            self.begun += 1;
+            self.numbers.push(self.begun);
+            self.found.push(argv);
+        }
         Ok(())
     }
 
@@ -120,7 +132,7 @@ impl Parser<'_> {
             match c {
                 '\n' => self.newline()?,
                 ')' if end == End::Paren => {
-                    self.skip(1);
+                    self.separator(1);
                     return Ok(Closed::End);
                 }
                 ')' => return Err(Unparsed::Unexpected(')')),
@@ -133,7 +145,13 @@ impl Parser<'_> {
                     return Ok(Closed::End);
                 }
                 '&' if self.second() == Some('>') => self.simple().map(drop)?,
-                ';' | '&' | '|' => self.skip(1),
+                '|' if self.second() == Some('|') => self.separator(2),
+                '|' => {
+                    let last = self.last;
+                    self.separator(if self.second() == Some('&') { 2 } else { 1 });
+                    self.feeding = last;
+                }
+                ';' | '&' => self.separator(1),
                 '(' => self.open()?,
                 _ => {
                     if self.simple()? == Closed::Esac {
@@ -147,8 +165,14 @@ impl Parser<'_> {
         }
     }
 
+    fn separator(&mut self, bytes: usize) {
+        self.skip(bytes);
+        self.last = None;
+        self.feeding = None;
+    }
+
     fn open(&mut self) -> Result<(), Unparsed> {
-        self.skip(1);
+        self.separator(1);
         if self.is_arithmetic() {
             return self.arithmetic();
         }
@@ -158,6 +182,7 @@ impl Parser<'_> {
     /// Takes a newline and the here-documents that begin after it.
     pub(super) fn newline(&mut self) -> Result<(), Unparsed> {
         self.skip(1);
+        self.last = None;
         for heredoc in std::mem::take(&mut self.heredocs) {
             let start = self.at;
             let mut end = self.src.len();
@@ -177,6 +202,8 @@ impl Parser<'_> {
                 }
                 self.skip((line.len() + 1).min(rest.len()));
             }
+            let text = Input::Text(heredoc.text(&self.src[start..end]));
+            self.inputs.push((heredoc.reader, text));
             if !heredoc.quoted {
                 self.body(start, end)?;
             }
@@ -194,7 +221,7 @@ impl Parser<'_> {
         while let Some(c) = self.peek() {
             match c {
                 '$' => self.dollar(&mut scratch, Inside::Quotes)?,
-                '`' => self.backtick(&mut scratch)?,
+                '`' => self.backtick(&mut scratch, Inside::Quotes)?,
                 '\\' => {
                     self.skip(1);
                     let next = self.peek().map_or(0, char::len_utf8);
@@ -213,20 +240,26 @@ impl Parser<'_> {
             cwd: self.cwd.clone(),
             ..Argv::default()
         };
+        self.begun += 1;
+        let number = self.begun;
+        if let Some(feeding) = self.feeding.take() {
+            self.inputs.push((number, Input::Output(feeding)));
+        }
+        self.last = None;
         loop {
             self.blanks();
-            if self.redirect(&mut argv)? {
+            if self.redirect(number, &mut argv)? {
                 continue;
             }
             let Some(piece) = self.word()? else { break };
-            if argv.words.is_empty() && !piece.quoted {
+            if argv.words.is_empty() {
                 if piece.is_plain("esac") {
                     return Ok(Closed::Esac);
                 }
-                if self.reserved(&piece)? {
+                if !piece.quoted && self.reserved(&piece)? {
                     return Ok(Closed::End);
                 }
-                if is_assignment(&piece.text) {
+                if is_assignment(piece.unquoted()) {
                     argv.assignments.push(piece.word());
                     continue;
                 }
@@ -238,15 +271,17 @@ impl Parser<'_> {
             }
         }
         self.change_directory(&argv);
-        self.push(argv)?;
+        self.push(number, argv)?;
         Ok(Closed::End)
     }
 
-    fn push(&mut self, argv: Argv) -> Result<(), Unparsed> {
+    fn push(&mut self, number: usize, argv: Argv) -> Result<(), Unparsed> {
         if self.found.len() >= COMMAND_LIMIT {
             return Err(Unparsed::TooMany);
         }
         if !argv.words.is_empty() || !argv.redirects.is_empty() || !argv.assignments.is_empty() {
+            self.last = Some(number);
+            self.numbers.push(number);
             self.found.push(argv);
         }
         Ok(())
@@ -270,7 +305,8 @@ impl Parser<'_> {
     fn reserved(&mut self, piece: &Piece) -> Result<bool, Unparsed> {
         match piece.text.as_str() {
             "if" | "then" | "elif" | "else" | "fi" | "while" | "until" | "do" | "done" | "{"
-            | "}" | "!" | "coproc" => {}
+            | "}" | "!" => {}
+            "coproc" => self.coproc(),
             "function" => {
                 self.blanks();
                 self.word()?;
@@ -285,6 +321,24 @@ impl Parser<'_> {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// Skips the name that a `coproc` of a group may have.
+    fn coproc(&mut self) {
+        self.blanks();
+        let rest = &self.src[self.at..];
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let name = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
+        let after = rest[name..].trim_start_matches([' ', '\t']);
+        let word = after.find(|c: char| !is_name(c)).unwrap_or(after.len());
+        let is_group = after.starts_with(['{', '('])
+            || matches!(
+                &after[..word],
+                "while" | "until" | "if" | "for" | "case" | "select"
+            );
+        if name > 0 && is_group {
+            self.skip(name);
+        }
     }
 
     fn loop_head(&mut self) -> Result<(), Unparsed> {
@@ -363,7 +417,7 @@ impl Parser<'_> {
     }
 
     /// Reads a redirection, if one stands here.
-    fn redirect(&mut self, argv: &mut Argv) -> Result<bool, Unparsed> {
+    fn redirect(&mut self, number: usize, argv: &mut Argv) -> Result<bool, Unparsed> {
         let rest = &self.src[self.at..];
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let Some((operator, kind)) = operator(&rest[digits..]) else {
@@ -382,6 +436,7 @@ impl Parser<'_> {
         };
         if operator.starts_with("<<") && operator != "<<<" {
             self.heredocs.push(Heredoc {
+                reader: number,
                 strip_tabs: operator == "<<-",
                 quoted: piece.quoted,
                 delimiter: piece.text,
@@ -389,6 +444,10 @@ impl Parser<'_> {
             return Ok(true);
         }
         let target = piece.word();
+        if operator == "<<<" {
+            argv.stdin = Some(target);
+            return Ok(true);
+        }
         let Some(kind) = kind.filter(|_| !is_descriptor(operator, &target)) else {
             return Ok(true);
         };

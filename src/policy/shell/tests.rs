@@ -89,6 +89,7 @@ fn quotes_are_taken_off() {
         (r#"echo "cost $" '$x' "'""#, vec!["echo cost $ $x '"]),
         ("echo a#b '#c'", vec!["echo a#b #c"]),
         ("echo * ? [a] '*'", vec!["echo ?* ?? ?[a] *"]),
+        ("[ a ]", vec!["[ a ]"]),
         ("rm {a,b} '{a,b}' {x}", vec!["rm ?{a,b} {a,b} {x}"]),
         ("echo $HOME/x \"$y\"", vec!["echo ?$HOME/x ?$y"]),
     ] {
@@ -123,9 +124,214 @@ fn commands_run_by_others_are_found() {
             "{line}"
         );
     }
-    assert_eq!(shown("command -v git"), ["command -v git"]);
-    assert_eq!(shown("bash script.sh"), ["bash script.sh"]);
-    assert_eq!(shown("bash -c \"$x\""), ["bash -c ?$x"]);
+    for line in [
+        "command -v git",
+        "bash script.sh",
+        "bash --version",
+        "git config alias.p",
+    ] {
+        assert_eq!(shown(line), [line]);
+    }
+    assert_eq!(shown("bash -c \"$x\""), ["bash -c ?$x", "?$x"]);
+}
+
+#[test]
+fn assignments_before_a_command_are_no_part_of_it() {
+    for (line, expected) in [
+        ("A=1 git push", Some("git")),
+        ("A=\"x y\" git push", Some("git")),
+        ("A='x' B=$'y' git push", Some("git")),
+        ("A=x'y'\\z git push", Some("git")),
+        ("A=(\"x\") git push", Some("git")),
+        ("A+=\"x\" git push", Some("git")),
+        ("\"A\"=1 git push", Some("A=1")),
+        ("A\\=1 git push", Some("A=1")),
+        ("A=\"x\"", None),
+    ] {
+        let found = commands(Shell::Posix, line).unwrap();
+        assert_eq!(found[0].name(), expected, "{line}");
+    }
+}
+
+#[test]
+fn no_wrapper_hides_what_it_runs() {
+    for line in [
+        "bash -euo pipefail -c 'git push -f'",
+        "bash -eo pipefail -c 'git push -f'",
+        "bash -co pipefail 'git push -f'",
+        "bash +e -c -- 'git push -f'",
+        "fish -c 'git push -f'",
+        "rbash -c 'git push -f'",
+        "git operator run t c -- git push -f",
+        "git-operator run t c -- git push -f",
+        "git -C x operator -q run t c -- git push -f",
+        "bash <<EOF\ngit push -f\nEOF",
+        "bash -s x <<'EOF'\ngit push -f\nEOF",
+        "sudo bash -s <<-EOF\n\tgit push -f\n\tEOF",
+        "cat <<EOF | bash\ngit push -f\nEOF",
+        "bash <<< 'git push -f'",
+        "echo 'git push -f' | bash",
+        "echo 'git push -f' | sh -s",
+        "printf 'git push -f\\n' | sudo sh",
+        "printf '%s\\n' ls 'git push -f' |\n sh",
+        "xargs -i git push -f",
+        "xargs --replace git push -f",
+        "xargs -0 --replace=% git push -f",
+        "nice -n5 git push -f",
+        "sudo -nu bob git push -f",
+        "sudo -EH -- git push -f",
+        "env -iu X git push -f",
+        "env - git push -f",
+        "env -vS 'git push -f'",
+        "timeout -vk 5 5 git push -f",
+        "timeout --sig KILL 5 git push -f",
+        "flock -n -c 'git push -f' /tmp/l",
+        "flock -xw 5 /tmp/l -c 'git push -f'",
+        "trap 'git push -f' EXIT",
+        "coproc X { git push -f; }",
+        "coproc X (git push -f)",
+        "coproc git push -f",
+        "su -c 'git push -f'",
+        "su - bob -c 'git push -f'",
+        "runuser -u bob -- git push -f",
+        "runuser bob -c 'git push -f'",
+        "script -qc 'git push -f' /dev/null",
+        "script -q /dev/null git push -f",
+        "parallel -j 4 git push -f ::: a b",
+        "alias g='git push -f'",
+        "alias g=git; g push -f",
+        "alias git='git push'; git -f",
+        "unshare -r git push -f",
+        "systemd-run --user -p A=b git push -f",
+        "git rebase -x 'git push -f' HEAD~1",
+        "git rebase -ix 'git push -f' HEAD~1",
+        "git rebase --exec='git push -f' HEAD~1",
+        "git submodule foreach 'git push -f'",
+        "git submodule foreach --recursive git push -f",
+        "git bisect run git push -f",
+        "git -c alias.p='push -f' p",
+        "git -c alias.P='!git push -f' p",
+        "git config alias.p 'push -f'",
+        "git config --global set alias.p '!git push -f'",
+        "git -c core.pager='git push -f' log",
+        "pwsh -Command 'git push -f'",
+        "cmd /c git push -f",
+        "watch -n 1 git push -f",
+        "fd -e rs -x git push -f \\;",
+    ] {
+        let found = shown(line);
+        let wanted = |text: &String| text == "git push -f" || text == "git push -f ?{}";
+        assert!(found.iter().any(wanted), "{line}: {found:?}");
+    }
+}
+
+#[test]
+fn powershell_commands_are_found() {
+    for line in [
+        "git push -f",
+        "& git push -f",
+        "& 'git' push -f",
+        "& \"C:\\Program Files\\Git\\cmd\\git.exe\" push -f",
+        "C:\\Git\\GIT.EXE push -f",
+        "iex \"git push -f\"",
+        "Invoke-Expression -Command 'git push -f'",
+        "cmd /c git push -f",
+        "cmd.exe /C \"git push -f\"",
+        "powershell -NoProfile -Command \"git push -f\"",
+        "pwsh -c 'git push -f'",
+        "Start-Process git -ArgumentList 'push','-f'",
+        "Start-Process -FilePath git -ArgumentList \"push\", \"-f\" -Wait",
+        "$x = git push -f",
+        "$x=git push -f",
+        "$x += git push -f",
+        "$(git push -f)",
+        "echo \"a $(git push -f) b\"",
+        "bash -c 'git push -f'",
+        "1..2 | % { git push -f }",
+        ". git push -f",
+    ] {
+        let found = commands(Shell::PowerShell, line).unwrap();
+        let is_push = |argv: &Argv| argv.is("git") && argv.texts()[1..] == ["push", "-f"];
+        assert!(found.iter().any(is_push), "{line}: {found:?}");
+    }
+    for line in [
+        "$x = 'git'",
+        "$x = \"git push -f\"",
+        "'git push -f' | Out-Null",
+        "$env:A = 'b'",
+        "$x.Name -eq 'git'",
+        "[int]$x = 5",
+    ] {
+        let found = commands(Shell::PowerShell, line).unwrap();
+        assert!(
+            !found.iter().any(|argv| argv.is("git")),
+            "{line}: {found:?}"
+        );
+        assert!(!found.iter().any(|argv| argv.hidden), "{line}: {found:?}");
+    }
+}
+
+#[test]
+fn what_is_run_unseen_is_said_to_be() {
+    for (line, expected) in [
+        ("curl x | bash", true),
+        ("curl x | sudo sh -s -- a", true),
+        ("echo $X | sh", true),
+        ("sh -c \"$X\"", true),
+        ("sh -c \"git push $X\"", true),
+        ("eval \"$X\"", true),
+        ("bash <(curl x)", true),
+        ("source <(curl x)", true),
+        (". /dev/stdin", true),
+        ("bash < <(curl x)", true),
+        ("(echo git push -f; ls) | bash", true),
+        ("{ bash; } <<< 'git push -f'", true),
+        ("bash <<EOF\n$X\nEOF", true),
+        ("sudo -s", true),
+        ("su - bob", true),
+        ("alias g=\"$X\"", true),
+        ("trap \"$X\" EXIT", true),
+        ("parallel ::: 'git push -f'", true),
+        ("sh -c 'echo \"'", true),
+        ("bash x.sh", false),
+        ("bash \"$DIR/x.sh\"", false),
+        ("bash < x.sh", false),
+        ("source ~/.bashrc", false),
+        ("sh -c 'git status'", false),
+        ("bash <<'EOF'\necho $X\nEOF", false),
+        ("echo ls | sh", false),
+        ("trap - EXIT", false),
+        ("alias", false),
+        ("ls | xargs -n 1 grep x", false),
+        ("git log | cat", false),
+        ("cat <<EOF > bash\n$X\nEOF", false),
+        ("git commit -m \"$(cat x)\"", false),
+        ("true || bash -c true", false),
+    ] {
+        let found = commands(Shell::Posix, line).unwrap();
+        assert_eq!(found.iter().any(|argv| argv.hidden), expected, "{line}");
+    }
+}
+
+#[test]
+fn expansions_in_quotes_are_one_word() {
+    for (line, expected) in [
+        ("x \"$a\"", true),
+        ("x \"$(a @b)\"", true),
+        ("x \"`a`\"", true),
+        ("x '$a'", true),
+        ("x \"$@\"", false),
+        ("x \"${a[@]}\"", false),
+        ("x $a", false),
+        ("x `a`", false),
+        ("x *.rs", false),
+        ("x {a,b}", false),
+        ("x \"a\"$b", false),
+    ] {
+        let found = commands(Shell::Posix, line).unwrap();
+        let argv = found.iter().find(|argv| argv.is("x")).unwrap();
+        assert_eq!(argv.words[1].single, expected, "{line}");
+    }
 }
 
 #[test]
@@ -139,6 +345,9 @@ fn targets_of_output_are_found() {
         ("x >& a", vec!["a"]),
         ("x | tee a b | tee -a c", vec!["a", "b", "+c"]),
         ("x | sudo tee /etc/y", vec!["/etc/y"]),
+        ("x | tee -- -a", vec!["-a"]),
+        ("x | tee -ia c", vec!["+c"]),
+        ("x | tee --app c", vec!["+c"]),
         ("{ a; b; } > c", vec!["c"]),
         ("for x in y; do z; done > c", vec!["c"]),
         ("(a > b) > c", vec!["b", "c"]),
@@ -236,6 +445,15 @@ fn hostile_lines_end_soon() {
         "! ",
         "> ",
         "eval ",
+        "alias a=a ",
+        "alias a='a a'; a; ",
+        "sh -c \"$(",
+        "echo x | ",
+        "cat <<E | sh\n",
+        "xargs ",
+        "git -c alias.a='!a' a ",
+        "iex \"$(",
+        "trap 'a' b; ",
         "sudo ",
         "bash -c '",
         "$((1)) ",

@@ -13,7 +13,11 @@ pub(super) fn is_meta(c: char) -> bool {
 pub(super) struct Piece {
     pub(super) text: String,
     pub(super) quoted: bool,
+    /// How much of the text stands before the first quote.
+    before_quotes: Option<usize>,
     unknown: bool,
+    /// Whether it may come to several words, or to none.
+    splits: bool,
     open_brace: bool,
 }
 
@@ -28,8 +32,19 @@ impl Piece {
     pub(super) fn word(self) -> Word {
         Word {
             known: !self.unknown,
+            single: !self.splits,
             text: self.text,
         }
+    }
+
+    fn quote(&mut self) {
+        self.quoted = true;
+        self.before_quotes.get_or_insert(self.text.len());
+    }
+
+    /// Returns the text before the first quote.
+    pub(super) fn unquoted(&self) -> &str {
+        &self.text[..self.before_quotes.unwrap_or(self.text.len())]
     }
 
     pub(super) fn is_plain(&self, text: &str) -> bool {
@@ -59,8 +74,14 @@ impl<'a> Parser<'a> {
                 _ => self.piece(c, &mut piece)?,
             }
         }
+        if piece.text == "[" {
+            // The command of that name; no pattern, as nothing closes it.
+            piece.unknown = false;
+            piece.splits = false;
+        }
         if has_braces(&piece) {
             piece.unknown = true;
+            piece.splits = true;
         }
         Ok((self.at > start).then_some(piece))
     }
@@ -73,6 +94,7 @@ impl<'a> Parser<'a> {
             self.array()?;
             self.depth -= 1;
             piece.unknown = true;
+            piece.splits = true;
             return Ok(true);
         }
         if piece.text.ends_with(['?', '*', '+', '@', '!']) && !piece.quoted {
@@ -81,6 +103,7 @@ impl<'a> Parser<'a> {
             self.balanced(1)?;
             piece.text.push_str(&self.src[start..self.at]);
             piece.unknown = true;
+            piece.splits = true;
             return Ok(true);
         }
         Ok(false)
@@ -108,7 +131,7 @@ impl<'a> Parser<'a> {
     fn piece(&mut self, c: char, piece: &mut Piece) -> Result<(), Unparsed> {
         match c {
             '\'' => {
-                piece.quoted = true;
+                piece.quote();
                 self.skip(1);
                 let text = self.until('\'')?;
                 piece.text.push_str(text);
@@ -116,11 +139,12 @@ impl<'a> Parser<'a> {
             '"' => self.double_quoted(piece)?,
             '\\' => self.escaped(piece),
             '$' => self.dollar(piece, Inside::Word)?,
-            '`' => self.backtick(piece)?,
+            '`' => self.backtick(piece, Inside::Word)?,
             c => {
                 piece.open_brace |= c == '{';
                 if matches!(c, '*' | '?' | '[') {
                     piece.unknown = true;
+                    piece.splits = true;
                 }
                 piece.text.push(c);
                 self.skip(c.len_utf8());
@@ -137,13 +161,13 @@ impl<'a> Parser<'a> {
         };
         self.skip(c.len_utf8());
         if c != '\n' {
-            piece.quoted = true;
+            piece.quote();
             piece.text.push(c);
         }
     }
 
     fn double_quoted(&mut self, piece: &mut Piece) -> Result<(), Unparsed> {
-        piece.quoted = true;
+        piece.quote();
         self.skip(1);
         loop {
             match self.peek() {
@@ -164,7 +188,7 @@ impl<'a> Parser<'a> {
                     }
                 }
                 Some('$') => self.dollar(piece, Inside::Quotes)?,
-                Some('`') => self.backtick(piece)?,
+                Some('`') => self.backtick(piece, Inside::Quotes)?,
                 Some(c) => {
                     piece.text.push(c);
                     self.skip(c.len_utf8());
@@ -212,8 +236,11 @@ impl<'a> Parser<'a> {
                 return Ok(());
             }
         }
+        let text = &self.src[start..self.at];
+        let is_list = text == "$@" || (text.starts_with("${") && text.contains('@'));
         piece.unknown = true;
-        piece.text.push_str(&self.src[start..self.at]);
+        piece.splits |= inside == Inside::Word || is_list;
+        piece.text.push_str(text);
         Ok(())
     }
 
@@ -282,7 +309,7 @@ impl<'a> Parser<'a> {
     }
 
     fn ansi_quoted(&mut self, piece: &mut Piece) -> Result<(), Unparsed> {
-        piece.quoted = true;
+        piece.quote();
         loop {
             let Some(c) = self.peek() else {
                 return Err(Unparsed::Unclosed("$'"));
@@ -334,7 +361,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    pub(super) fn backtick(&mut self, piece: &mut Piece) -> Result<(), Unparsed> {
+    pub(super) fn backtick(&mut self, piece: &mut Piece, inside: Inside) -> Result<(), Unparsed> {
         let start = self.at;
         self.skip(1);
         let mut inner = String::new();
@@ -357,6 +384,7 @@ impl<'a> Parser<'a> {
         }
         self.inner(&inner)?;
         piece.unknown = true;
+        piece.splits |= inside == Inside::Word;
         piece.text.push_str(&self.src[start..self.at]);
         Ok(())
     }

@@ -1,287 +1,162 @@
-//! The commands that other commands run: `sudo`, `env`, `xargs`, `sh -c` and their like.
+//! All commands of a line, those that its commands run included.
 
-use super::{Argv, COMMAND_LIMIT, DEPTH_LIMIT, Unparsed, Word, join, parse::simple_commands};
+use super::{
+    Argv, COMMAND_LIMIT, DEPTH_LIMIT, SCRIPTS_LIMIT, Shell, Unparsed, Word, parse, powershell,
+    runs::runs,
+};
 
-/// A program that runs the command standing after its own options.
-struct Wrapper {
-    name: &'static str,
-    /// Its options that take the next word as their value.
-    valued: &'static [&'static str],
-    /// How many words stand between the options and the command.
-    operands: usize,
-}
-
-const WRAPPERS: &[Wrapper] = &[
-    wrapper(
-        "sudo",
-        &[
-            "-u", "-g", "-h", "-p", "-C", "-D", "-R", "-T", "-U", "-r", "-t", "--user", "--group",
-            "--host", "--prompt", "--chdir", "--chroot",
-        ],
-    ),
-    wrapper("doas", &["-u", "-C"]),
-    wrapper("env", &["-u", "-C", "--unset", "--chdir"]),
-    Wrapper {
-        name: "timeout",
-        valued: &["-k", "-s", "--kill-after", "--signal"],
-        operands: 1,
-    },
-    wrapper("nice", &["-n", "--adjustment"]),
-    wrapper("ionice", &["-c", "-n", "--class", "--classdata"]),
-    wrapper("nohup", &[]),
-    wrapper("setsid", &[]),
-    wrapper(
-        "stdbuf",
-        &["-i", "-o", "-e", "--input", "--output", "--error"],
-    ),
-    wrapper("time", &["-f", "-o", "--format", "--output"]),
-    wrapper("command", &[]),
-    wrapper("builtin", &[]),
-    wrapper("exec", &["-a"]),
-    wrapper("caffeinate", &["-t", "-w"]),
-    wrapper("strace", &["-e", "-o", "-p", "-s", "-u"]),
-    wrapper("unbuffer", &[]),
-    wrapper("busybox", &[]),
-    Wrapper {
-        name: "flock",
-        valued: &["-w", "-E", "--timeout", "--wait", "--conflict-exit-code"],
-        operands: 1,
-    },
-    Wrapper {
-        name: "chroot",
-        valued: &[],
-        operands: 1,
-    },
-    Wrapper {
-        name: "taskset",
-        valued: &[],
-        operands: 1,
-    },
-    wrapper(
-        "xargs",
-        &[
-            "-I",
-            "-i",
-            "-n",
-            "-P",
-            "-L",
-            "-d",
-            "-a",
-            "-s",
-            "-E",
-            "--replace",
-            "--max-args",
-            "--max-procs",
-            "--max-lines",
-            "--delimiter",
-            "--arg-file",
-            "--max-chars",
-            "--eof",
-        ],
-    ),
-    wrapper("watch", &["-n", "-q", "--interval", "--equexit"]),
-];
-
-const SHELLS: [&str; 6] = ["sh", "bash", "zsh", "dash", "ksh", "ash"];
-
-const fn wrapper(name: &'static str, valued: &'static [&'static str]) -> Wrapper {
-    Wrapper {
-        name,
-        valued,
-        operands: 0,
-    }
-}
+/// The most bytes of assignments that are handed on to the commands a command runs.
+const HANDED_ON_LIMIT: usize = 4096;
 
 /// Returns the commands of `line` and those they would run, each after the one that runs it.
-pub(super) fn commands(line: &str, depth: usize) -> Result<Vec<Argv>, Unparsed> {
-    let mut found = Vec::new();
-    for argv in simple_commands(line, depth, Some(String::new()))? {
-        add(argv, depth, &mut found)?;
-    }
-    Ok(found)
-}
-
-fn add(argv: Argv, depth: usize, found: &mut Vec<Argv>) -> Result<(), Unparsed> {
-    if depth > DEPTH_LIMIT {
-        return Err(Unparsed::TooDeep);
-    }
-    if found.len() >= COMMAND_LIMIT {
-        return Err(Unparsed::TooMany);
-    }
-    let inner = inner(&argv, depth)?;
-    found.push(argv);
-    for argv in inner {
-        add(argv, depth + 1, found)?;
-    }
-    Ok(())
-}
-
-/// Returns the commands that `argv` runs by its arguments.
-fn inner(argv: &Argv, depth: usize) -> Result<Vec<Argv>, Unparsed> {
-    let Some(name) = argv.name() else {
-        return Ok(Vec::new());
+pub(super) fn commands(shell: Shell, line: &str) -> Result<Vec<Argv>, Unparsed> {
+    let mut wrap = Wrap::default();
+    let script = Script {
+        shell,
+        text: line,
+        cwd: Some(String::new()),
     };
-    let arguments = &argv.words[1..];
-    if SHELLS.contains(&name) {
-        return script(argv, shell_script(arguments), depth);
-    }
-    match name {
-        "eval" => script(argv, joined(arguments), depth),
-        "find" => Ok(find_actions(argv)),
-        "env" if split_string(arguments).is_some() => script(argv, split_string(arguments), depth),
-        "watch" if arguments.iter().filter(|word| !is_option(word)).count() == 1 => {
-            script(argv, arguments.last().cloned(), depth)
+    let commands = wrap.read(script, 0)?;
+    wrap.all(commands, 0)?;
+    Ok(wrap.found)
+}
+
+/// A script and where it runs.
+struct Script<'a> {
+    shell: Shell,
+    text: &'a str,
+    cwd: Option<String>,
+}
+
+#[derive(Default)]
+struct Wrap {
+    found: Vec<Argv>,
+    /// Names that stand for commands, with what they stand for.
+    aliases: Vec<(String, Word)>,
+    /// How many bytes of scripts were read.
+    read: usize,
+}
+
+impl Wrap {
+    fn read(&mut self, script: Script<'_>, depth: usize) -> Result<Vec<Argv>, Unparsed> {
+        self.read += script.text.len();
+        if self.read > SCRIPTS_LIMIT {
+            return Err(Unparsed::TooLarge);
         }
-        "command" if arguments.iter().any(is_lookup) => Ok(Vec::new()),
-        _ => Ok(WRAPPERS
-            .iter()
-            .find(|wrapper| wrapper.name == name)
-            .and_then(|wrapper| wrapped(argv, wrapper))
+        match script.shell {
+            Shell::Posix => parse::simple_commands(script.text, depth, script.cwd),
+            Shell::PowerShell => powershell::commands(script.text, depth),
+        }
+    }
+
+    fn all(&mut self, commands: Vec<Argv>, depth: usize) -> Result<(), Unparsed> {
+        commands
             .into_iter()
-            .collect()),
+            .try_for_each(|argv| self.add(argv, depth))
     }
-}
 
-fn is_option(word: &Word) -> bool {
-    word.text.len() > 1 && word.text.starts_with('-')
-}
-
-fn is_lookup(word: &Word) -> bool {
-    matches!(word.text.as_str(), "-v" | "-V")
-}
-
-/// Returns the commands of a script given as one known word.
-fn script(argv: &Argv, text: Option<Word>, depth: usize) -> Result<Vec<Argv>, Unparsed> {
-    match text {
-        Some(word) if word.known => simple_commands(&word.text, depth + 1, argv.cwd.clone()),
-        _ => Ok(Vec::new()),
-    }
-}
-
-/// Returns the word after `-c` (also `-lc`, `-ec`) among the arguments of a shell.
-fn shell_script(arguments: &[Word]) -> Option<Word> {
-    let mut wanted = false;
-    let mut skip = false;
-    for word in arguments {
-        if std::mem::take(&mut skip) {
-            continue;
+    fn add(&mut self, argv: Argv, depth: usize) -> Result<(), Unparsed> {
+        if depth > DEPTH_LIMIT {
+            return Err(Unparsed::TooDeep);
         }
-        let text = word.text.as_str();
-        if matches!(text, "-o" | "+o" | "-O" | "+O" | "--rcfile" | "--init-file") {
-            skip = true;
-        } else if is_option(word) || text.starts_with('+') {
-            wanted |= text.starts_with('-') && !text.starts_with("--") && text.contains('c');
-        } else {
-            return wanted.then(|| word.clone());
+        if self.found.len() >= COMMAND_LIMIT {
+            return Err(Unparsed::TooMany);
         }
-    }
-    None
-}
-
-fn joined(words: &[Word]) -> Option<Word> {
-    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-    Some(Word {
-        text: texts.join(" "),
-        known: words.iter().all(|word| word.known),
-    })
-}
-
-/// Returns the string of `env -S` and what follows it.
-fn split_string(arguments: &[Word]) -> Option<Word> {
-    for (at, word) in arguments.iter().enumerate() {
-        if word.text == "-S" || word.text == "--split-string" {
-            return joined(&arguments[at + 1..]);
+        let mut runs = runs(&argv);
+        let at = self.found.len();
+        let alias = argv.name().and_then(|name| self.alias(name)).cloned();
+        if argv.is("alias") {
+            self.remember(&argv);
         }
-        let glued = word
-            .text
-            .strip_prefix("--split-string=")
-            .or_else(|| word.text.strip_prefix("-S"));
-        if let Some(first) = glued {
-            let mut words = vec![Word {
-                text: first.to_owned(),
-                known: word.known,
-            }];
-            words.extend_from_slice(&arguments[at + 1..]);
-            return joined(&words);
-        }
-        if !is_option(word) && !word.text.contains('=') {
-            return None;
-        }
-    }
-    None
-}
-
-fn wrapped(argv: &Argv, wrapper: &Wrapper) -> Option<Argv> {
-    let mut at = 1;
-    let mut inner = Argv {
-        cwd: argv.cwd.clone(),
-        ..Argv::default()
-    };
-    while let Some(word) = argv.words.get(at) {
-        let text = word.text.as_str();
-        if text == "--" {
-            at += 1;
-            break;
-        }
-        if wrapper.valued.contains(&text) {
-            if matches!(text, "-C" | "--chdir" | "-D") {
-                inner.cwd = moved(&inner.cwd, argv.words.get(at + 1));
+        let handed_on = handed_on(&argv);
+        let cwd = argv.cwd.clone();
+        let arguments = argv.words.get(1..).unwrap_or_default().to_vec();
+        self.found.push(argv);
+        let handed_on = handed_on.unwrap_or_else(|| {
+            runs.hidden = true;
+            Vec::new()
+        });
+        let mut inner = std::mem::take(&mut runs.commands);
+        for (shell, script) in &runs.scripts {
+            let script = Script {
+                shell: *shell,
+                text: &script.text,
+                cwd: cwd.clone(),
+            };
+            match self.script(script, depth + 1)? {
+                Some(commands) => inner.extend(commands),
+                None => runs.hidden = true,
             }
-            at += 2;
-        } else if is_option(word) {
-            at += 1;
-        } else {
-            break;
+        }
+        self.found[at].hidden |= runs.hidden;
+        for argv in &mut inner {
+            argv.assignments.splice(0..0, handed_on.iter().cloned());
+        }
+        self.all(inner, depth + 1)?;
+        match alias {
+            Some(alias) => self.expand(&alias, (arguments, cwd), depth + 1),
+            None => Ok(()),
         }
     }
-    while argv.words.get(at).is_some_and(|word| {
-        matches!(wrapper.name, "sudo" | "doas" | "env") && word.text.contains('=')
-    }) {
-        inner.assignments.push(argv.words[at].clone());
-        at += 1;
-    }
-    inner.words = argv.words.get(at + wrapper.operands..)?.to_vec();
-    if wrapper.name == "flock" && inner.words.first().is_some_and(|word| word.text == "-c") {
-        inner.words.insert(0, known("sh"));
-    }
-    (!inner.words.is_empty()).then_some(inner)
-}
 
-fn known(text: &str) -> Word {
-    Word {
-        text: text.to_owned(),
-        known: true,
-    }
-}
-
-fn moved(cwd: &Option<String>, place: Option<&Word>) -> Option<String> {
-    let place = place.filter(|word| word.known)?;
-    Some(join(cwd.as_ref()?, &place.text))
-}
-
-/// Returns the commands of `-exec`, `-execdir`, `-ok` and `-okdir`.
-fn find_actions(argv: &Argv) -> Vec<Argv> {
-    let mut found = Vec::new();
-    let mut words = argv.words.iter();
-    while let Some(word) = words.next() {
-        if !matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir") {
-            continue;
-        }
-        let action: Vec<Word> = words
-            .by_ref()
-            .take_while(|word| word.text != ";" && word.text != "+")
-            .map(|word| Word {
-                known: word.known && !word.text.contains("{}"),
-                text: word.text.clone(),
-            })
-            .collect();
-        if !action.is_empty() {
-            found.push(Argv {
-                words: action,
-                cwd: argv.cwd.clone(),
-                ..Argv::default()
-            });
+    /// Reads a script in a line; `None` where it cannot be taken apart.
+    fn script(&mut self, script: Script<'_>, depth: usize) -> Result<Option<Vec<Argv>>, Unparsed> {
+        match self.read(script, depth) {
+            Ok(commands) => Ok(Some(commands)),
+            Err(error @ (Unparsed::TooDeep | Unparsed::TooMany | Unparsed::TooLarge)) => Err(error),
+            Err(_) => Ok(None),
         }
     }
-    found
+
+    /// Adds what an alias stands for, which may begin with its own name.
+    fn expand(
+        &mut self,
+        (name, value): &(String, Word),
+        (arguments, cwd): (Vec<Word>, Option<String>),
+        depth: usize,
+    ) -> Result<(), Unparsed> {
+        let script = Script {
+            shell: Shell::Posix,
+            text: &value.text,
+            cwd,
+        };
+        let Some(mut commands) = self.script(script, depth)? else {
+            return Ok(());
+        };
+        if let Some(last) = commands.last_mut() {
+            last.words.extend(arguments);
+        }
+        let others = self.aliases.iter().filter(|(own, _)| own != name);
+        let others = others.cloned().collect();
+        let all = std::mem::replace(&mut self.aliases, others);
+        let added = self.all(commands, depth);
+        self.aliases = all;
+        added
+    }
+
+    fn alias(&self, name: &str) -> Option<&(String, Word)> {
+        self.aliases.iter().rev().find(|(own, _)| own == name)
+    }
+
+    fn remember(&mut self, argv: &Argv) {
+        for word in &argv.words[1..] {
+            let pair = word.text.split_once('=');
+            if let Some((name, value)) = pair.filter(|(_, value)| !value.is_empty()) {
+                let value = Word {
+                    text: value.to_owned(),
+                    ..word.clone()
+                };
+                self.aliases.push((name.to_owned(), value));
+            }
+        }
+    }
+}
+
+/// Returns the assignments that also hold for what the command runs; `None` when they are too long.
+fn handed_on(argv: &Argv) -> Option<Vec<Word>> {
+    if argv.words.is_empty() {
+        return Some(Vec::new());
+    }
+    let bytes: usize = argv.assignments.iter().map(|word| word.text.len()).sum();
+    (bytes <= HANDED_ON_LIMIT).then(|| argv.assignments.clone())
 }
