@@ -5,8 +5,10 @@ mod file;
 mod git;
 mod outside;
 mod params;
+mod place;
 mod spec;
 mod turn;
+mod written;
 
 pub(super) use file::is_policy_file;
 pub(super) use params::{Params, Reader};
