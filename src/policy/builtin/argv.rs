@@ -1,10 +1,41 @@
 //! Commands by name and arguments.
 
-use super::{Answer, Params};
+use super::{Answer, Params, place::Place};
 use crate::policy::{
     facts::Facts,
-    shell::{self, Argv, Shell, Word},
+    shell::{self, Argv, Redirection, Shell, Word, git::Invocation},
 };
+
+/// Where programs lie that are known by their names alone.
+const PROGRAM_DIRECTORIES: [&str; 3] = ["", "/bin/", "/usr/bin/"];
+
+/// Variables that choose what a program runs or where it looks for its parts.
+const STEERING: [&str; 12] = [
+    "PATH",
+    "ENV",
+    "BASH_ENV",
+    "IFS",
+    "PAGER",
+    "EDITOR",
+    "VISUAL",
+    "LESSOPEN",
+    "LESSCLOSE",
+    "NODE_OPTIONS",
+    "PYTHONSTARTUP",
+    "PERL5OPT",
+];
+const STEERING_STARTS: [&str; 10] = [
+    "LD_",
+    "DYLD_",
+    "GIT_CONFIG",
+    "GIT_EXEC",
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_EXTERNAL",
+    "GIT_SSH",
+    "GIT_PAGER",
+    "GIT_EDITOR",
+];
 
 /// A command to look for: a name, and arguments that must be given in this order, others between
 /// them or not. `*` stands for any text, `-x` also for a cluster that holds x, `--opt` also for
@@ -53,7 +84,7 @@ impl Pattern {
                 Match::Unknown
             };
         };
-        if !wild(&self.name, name) && !wild(&self.name, &first.text) {
+        if !self.names(name) && !wild(&self.name, &first.text) {
             return Match::No;
         }
         let mut unknown = false;
@@ -69,6 +100,106 @@ impl Pattern {
         }
         Match::Yes
     }
+
+    /// Says whether a program of this name is meant; capitals do not count.
+    fn names(&self, name: &str) -> bool {
+        let own = shell::base(&self.name).to_lowercase();
+        wild(&own, &name.to_lowercase())
+    }
+
+    /// Says whether the command is no more than what is written: the program and, before any other
+    /// operand, the operands in their order; options may stand anywhere.
+    pub(super) fn permits(&self, argv: &Argv, place: &Place) -> Match {
+        let Some(first) = argv.words.first() else {
+            return Match::No;
+        };
+        let Some(name) = argv.name() else {
+            return Match::Unknown;
+        };
+        let directory = &first.text[..first.text.rfind(['/', '\\']).map_or(0, |at| at + 1)];
+        let is_meant = if self.name.contains('/') {
+            wild(&self.name, &first.text)
+        } else {
+            self.names(name) && PROGRAM_DIRECTORIES.contains(&directory)
+        };
+        if !is_meant {
+            return Match::No;
+        }
+        match Invocation::new(argv).filter(|_| !self.arguments.is_empty()) {
+            Some(git) => match is_plain(&git, argv, place) {
+                Match::Yes => self.permits_words(git.words),
+                other => other,
+            },
+            None => self.permits_words(&argv.words[1..]),
+        }
+    }
+
+    fn permits_words(&self, words: &[Word]) -> Match {
+        let mut rest = words.iter();
+        for wanted in &self.arguments {
+            if wanted.starts_with('-') {
+                let options = words.iter().take_while(|word| word.text != "--");
+                if options.clone().any(|word| fits(wanted, word)) {
+                    continue;
+                }
+                return known_or(Match::No, options.clone().all(|word| word.known));
+            }
+            let operand = rest.find(|word| {
+                let is_option = word.text.len() > 1 && word.text.starts_with(['-', '+']);
+                !is_option || word.text == "--" || !(word.known || word.single)
+            });
+            match operand {
+                Some(word) if fits(wanted, word) => {}
+                Some(word) => return known_or(Match::No, word.known),
+                None => return Match::No,
+            }
+        }
+        Match::Yes
+    }
+}
+
+fn known_or(answer: Match, known: bool) -> Match {
+    if known { answer } else { Match::Unknown }
+}
+
+/// Says whether git runs in the repository, with its own settings and programs.
+fn is_plain(git: &Invocation<'_>, argv: &Argv, place: &Place) -> Match {
+    if !git.settings.is_empty() || git.exec_path || !git.places.is_empty() {
+        return Match::No;
+    }
+    match git.directory(argv.cwd.as_deref()) {
+        Some(directory) if place.is_outside("", &directory) => Match::No,
+        Some(_) => Match::Yes,
+        None => Match::Unknown,
+    }
+}
+
+/// Says whether an assignment chooses what programs run.
+fn steers(assignment: &Word) -> bool {
+    let Some((name, value)) = assignment.text.split_once('=') else {
+        return false;
+    };
+    let is_harmless = name.ends_with("PAGER") && matches!(value, "" | "cat");
+    let steers =
+        STEERING.contains(&name) || STEERING_STARTS.iter().any(|start| name.starts_with(start));
+    steers && !is_harmless
+}
+
+/// Returns what a command does beside running its program, for a list of all that may run.
+fn beside(argv: &Argv) -> Option<String> {
+    if let Some(word) = argv.assignments.iter().find(|word| steers(word)) {
+        return Some(format!("'{}' chooses what programs run", word.text));
+    }
+    let is_device = |text: &str| {
+        matches!(
+            text,
+            "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty"
+        ) || text.eq_ignore_ascii_case("$null")
+    };
+    argv.redirects
+        .iter()
+        .find(|redirect| redirect.kind != Redirection::Read && !is_device(&redirect.target.text))
+        .map(|redirect| format!("'{}' would be written", redirect.target.text))
 }
 
 fn fits(wanted: &str, word: &Word) -> bool {
@@ -147,7 +278,18 @@ pub(super) fn command(params: &Params, facts: &Facts) -> Answer {
     };
     let mut unknown = None;
     let deny = params.commands("deny").unwrap_or_default();
-    for argv in commands.iter().filter(|argv| !argv.words.is_empty()) {
+    let only = params.commands("only");
+    let place = Place::new(facts, Vec::new());
+    for argv in &commands {
+        if argv.hidden {
+            unknown = Some(named(argv));
+        }
+        if let Some(reason) = beside(argv).filter(|_| only.is_some()) {
+            return Answer::Match(format!("only some commands are allowed: {reason}"));
+        }
+        if argv.words.is_empty() {
+            continue;
+        }
         for pattern in deny {
             match pattern.matches(argv) {
                 Match::Yes => {
@@ -161,14 +303,14 @@ pub(super) fn command(params: &Params, facts: &Facts) -> Answer {
                 Match::No => {}
             }
         }
-        let Some(only) = params.commands("only") else {
+        let Some(only) = only else {
             continue;
         };
-        let results: Vec<Match> = only.iter().map(|pattern| pattern.matches(argv)).collect();
-        if results.contains(&Match::Yes) {
+        let results = || only.iter().map(|pattern| pattern.permits(argv, &place));
+        if results().any(|result| result == Match::Yes) {
             continue;
         }
-        if results.contains(&Match::Unknown) {
+        if results().any(|result| result == Match::Unknown) {
             unknown = Some(named(argv));
         } else {
             return Answer::Match(format!("{} is not among the allowed commands", named(argv)));
