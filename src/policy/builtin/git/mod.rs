@@ -1,42 +1,94 @@
 //! Git commands that lose work or go around a check.
 
+mod branches;
+mod syntax;
+
+use self::branches::{Current, Moves, Protected};
 use super::{
     Answer, Params,
-    argv::{commands, is_cluster, named},
+    argv::{commands, named},
     params::Switch,
+    place::Place,
 };
 use crate::policy::{
     facts::Facts,
-    glob::Globs,
-    shell::{Argv, Word},
+    shell::{
+        Argv, Word,
+        git::{Invocation, Setting, environment},
+        options::{Arguments, Given, Order},
+    },
 };
+
+/// Subcommands whose arguments decide whether they lose work or go around a check.
+const RISKY: [&str; 12] = [
+    "push",
+    "send-pack",
+    "reset",
+    "clean",
+    "checkout",
+    "switch",
+    "restore",
+    "stash",
+    "commit",
+    "merge",
+    "rebase",
+    "am",
+];
+/// Those whose arguments decide which branch they move.
+const MOVING: [&str; 6] = [
+    "branch",
+    "fetch",
+    "pull",
+    "update-ref",
+    "symbolic-ref",
+    "worktree",
+];
+/// Those that do nothing else with the value of an option than take it.
+const TAKING: [&str; 7] = ["push", "stash", "commit", "merge", "rebase", "am", "pull"];
 
 pub(super) fn guard(params: &Params, facts: &Facts) -> Answer {
     let commands = match commands(facts) {
         Ok(commands) => commands,
         Err(answer) => return answer,
     };
+    let exported = exported(&commands);
+    let place = Place::new(facts, Vec::new());
+    let mut current = match facts.event["branch"].as_str() {
+        Some(branch) => Current::Branch(branch.to_owned()),
+        None => Current::Detached,
+    };
     let mut unknown = None;
     for argv in &commands {
-        let Some(name) = argv.name() else {
-            if argv
-                .words
-                .first()
-                .is_some_and(|word| word.text.contains("git"))
-            {
-                unknown = Some(named(argv));
-            }
+        let is_unnamed = argv.name().is_none() && !argv.words.is_empty();
+        if argv.hidden || is_unnamed {
+            unknown = Some(named(argv));
+        }
+        let Some(git) = Git::new(argv, &exported) else {
             continue;
         };
-        if name != "git" {
-            continue;
-        }
-        let git = Git::new(argv);
-        if let Some(reason) = git.reason(params, facts) {
+        if let Some(reason) = git.reason(params) {
             return Answer::Match(format!("{} {reason}", named(argv)));
         }
-        if git.is_unknown() {
+        let elsewhere = git.is_elsewhere(&place);
+        if let Some(branches) = params.globs("branches") {
+            let current = if elsewhere {
+                &Current::Unknown
+            } else {
+                &current
+            };
+            match (Protected { branches, current }).moved_by(&git) {
+                Moves::Yes => {
+                    return Answer::Match(format!("{} changes a protected branch", named(argv)));
+                }
+                Moves::Unknown => unknown = Some(named(argv)),
+                Moves::No => {}
+            }
+        }
+        if git.is_unknown(params.globs("branches").is_some()) {
             unknown = Some(named(argv));
+        }
+        if !elsewhere {
+            current = branches::after(&git, current);
         }
     }
     match unknown {
@@ -45,108 +97,111 @@ pub(super) fn guard(params: &Params, facts: &Facts) -> Answer {
     }
 }
 
-/// A git command, its own options taken off.
+/// Returns the assignments of a line that hold for all its commands.
+fn exported(commands: &[Argv]) -> Vec<Word> {
+    let mut found = Vec::new();
+    for argv in commands {
+        if argv.words.is_empty() {
+            found.extend(argv.assignments.iter().cloned());
+        } else if ["export", "declare", "typeset"]
+            .iter()
+            .any(|name| argv.is(name))
+        {
+            found.extend(argv.words[1..].iter().cloned());
+        }
+    }
+    found.retain(|word| word.text.starts_with("GIT_CONFIG"));
+    found
+}
+
+/// A git command with its options read.
 struct Git<'a> {
     argv: &'a Argv,
-    /// Values of `-c`.
-    settings: Vec<&'a str>,
-    subcommand: Option<&'a Word>,
-    arguments: &'a [Word],
+    call: Invocation<'a>,
+    found: Arguments<'a>,
 }
 
 impl<'a> Git<'a> {
-    fn new(argv: &'a Argv) -> Self {
-        let words = &argv.words;
-        let mut at = 1;
-        let mut settings = Vec::new();
-        while let Some(word) = words.get(at) {
-            match word.text.as_str() {
-                "-c" | "--config-env" => {
-                    settings.extend(words.get(at + 1).map(|word| word.text.as_str()));
-                    at += 2;
-                }
-                "-C" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path"
-                | "--super-prefix" | "--attr-source" => at += 2,
-                text if text.starts_with('-') => at += 1,
-                _ => break,
-            }
-        }
-        Self {
-            argv,
-            settings,
-            subcommand: words.get(at),
-            arguments: words.get(at + 1..).unwrap_or_default(),
-        }
+    fn new(argv: &'a Argv, exported: &'a [Word]) -> Option<Self> {
+        let mut call = Invocation::new(argv)?;
+        call.settings.extend(environment(exported));
+        let syntax = syntax::of(call.name.unwrap_or_default());
+        let found = syntax.read(call.arguments, Order::Permute);
+        Some(Self { argv, call, found })
     }
 
     fn name(&self) -> &str {
-        self.subcommand
-            .filter(|word| word.known)
-            .map_or("", |word| word.text.as_str())
+        self.call.name.unwrap_or_default()
+    }
+
+    fn stdin(&self) -> Option<&Word> {
+        self.argv.stdin.as_ref()
+    }
+
+    /// Says whether it runs in another repository than the line starts in, as far as is known.
+    fn is_elsewhere(&self, place: &Place) -> bool {
+        let directory = self.call.directory(self.argv.cwd.as_deref());
+        let is_outside = directory.is_none_or(|directory| place.is_outside("", &directory));
+        is_outside || !self.call.places.is_empty()
     }
 
     /// Says whether what it does hangs on words that are not known.
-    fn is_unknown(&self) -> bool {
-        let risky = matches!(
-            self.name(),
-            "" | "push"
-                | "reset"
-                | "clean"
-                | "checkout"
-                | "restore"
-                | "stash"
-                | "commit"
-                | "branch"
-        );
-        let options = |word: &&Word| !word.known && !word.text.starts_with('"');
-        self.subcommand.is_some() && risky && self.arguments.iter().any(|word| options(&word))
-            || self.subcommand.is_some_and(|word| !word.known)
-    }
-
-    /// Says whether an option is given: its long name, an abbreviation of it, or in a cluster.
-    fn has(&self, long: &str, letter: Option<char>) -> bool {
-        self.options().any(|text| {
-            if let Some(name) = text.strip_prefix("--") {
-                let name = name.split('=').next().unwrap_or(name);
-                return name == long || (name.len() > 3 && long.starts_with(name));
-            }
-            letter.is_some_and(|letter| is_cluster(text) && text.contains(letter))
-        })
-    }
-
-    /// Says whether exactly this long option is given.
-    fn has_exact(&self, long: &str) -> bool {
-        self.options()
-            .any(|text| text.strip_prefix("--") == Some(long))
-    }
-
-    /// Returns the options, without words that are the value of the one before.
-    fn options(&self) -> impl Iterator<Item = &str> {
-        let valued: &[char] = match self.name() {
-            "commit" => &['m', 'F', 'c', 'C', 't'],
-            "merge" => &['m', 'F', 's', 'X'],
-            "push" => &['o'],
-            _ => &[],
+    fn is_unknown(&self, protects: bool) -> bool {
+        let Some(name) = self.call.name else {
+            return self.call.is_given;
         };
-        let mut is_value = false;
-        self.arguments
+        if name == "config" {
+            return self.found.operands.first().is_some_and(|word| !word.known);
+        }
+        let is_hidden = |setting: &Setting<'_>| !setting.known && setting.key.contains(['$', '`']);
+        let is_risky = RISKY.contains(&name);
+        if is_risky && self.call.settings.iter().any(is_hidden) {
+            return true;
+        }
+        (is_risky || protects && MOVING.contains(&name))
+            && self
+                .call
+                .arguments
+                .iter()
+                .any(|word| !word.known && !self.is_taken(word))
+    }
+
+    /// Says whether a word is no more than the value of an option, whatever it comes to.
+    fn is_taken(&self, word: &Word) -> bool {
+        let within = word.text.as_bytes().as_ptr_range();
+        let is_value = |given: &Given<'_>| {
+            let is_known = !matches!(given, Given::Long(name, _) if name.contains(['$', '`']));
+            let value = given.value();
+            is_known && value.is_some_and(|value| within.contains(&value.text.as_ptr()))
+        };
+        word.single && TAKING.contains(&self.name()) && self.found.options.iter().any(is_value)
+    }
+
+    fn has(&self, long: &str, letter: Option<char>) -> bool {
+        self.found.has(long, letter)
+    }
+
+    /// Says whether an option is given that makes a command harmless, and not taken back.
+    fn spares(&self, long: &str, letter: char) -> bool {
+        let taken_back = format!("no-{long}");
+        let is_back = |name: &str| name.len() > 3 && taken_back.starts_with(name);
+        let back = self
+            .found
+            .options
             .iter()
-            .map(|word| word.text.as_str())
-            .take_while(|text| *text != "--")
-            .filter(move |text| {
-                let taken = std::mem::take(&mut is_value);
-                let long = matches!(*text, "--message" | "--file" | "--author" | "--push-option");
-                is_value = !taken && (long || (is_cluster(text) && text.ends_with(valued)));
-                !taken && text.len() > 1 && text.starts_with('-')
-            })
+            .any(|given| matches!(given, Given::Long(name, _) if is_back(name)));
+        self.has(long, Some(letter)) && !back
     }
 
-    fn operands(&self) -> impl Iterator<Item = &str> {
-        let texts = self.arguments.iter().map(|word| word.text.as_str());
-        texts.filter(|text| *text != "--" && !(text.len() > 1 && text.starts_with('-')))
+    fn values(&self, long: &'a str, letter: Option<char>) -> impl Iterator<Item = &'a str> {
+        self.found.values(long, letter).map(|value| value.text)
     }
 
-    fn reason(&self, params: &Params, facts: &Facts) -> Option<&'static str> {
+    fn operands(&self) -> impl Iterator<Item = &'a str> {
+        self.found.operands.iter().map(|word| word.text.as_str())
+    }
+
+    fn reason(&self, params: &Params) -> Option<&'static str> {
         let on = |name| params.switch(name, Switch::On);
         if on("force_push") && self.forces_push() {
             return Some("overwrites what was pushed");
@@ -163,18 +218,13 @@ impl<'a> Git<'a> {
         if on("discard") && self.discards() {
             return Some("throws away changes");
         }
-        let branches = params.globs("branches")?;
-        self.moves_branch(branches, facts)
-            .then_some("changes a protected branch")
+        None
     }
 
     fn forces_push(&self) -> bool {
-        self.name() == "push"
-            && (self.has_exact("force")
+        matches!(self.name(), "push" | "send-pack")
+            && (self.has("force", Some('f'))
                 || self.has("mirror", None)
-                || self
-                    .options()
-                    .any(|text| is_cluster(text) && text.contains('f'))
                 || self
                     .operands()
                     .skip(1)
@@ -182,89 +232,62 @@ impl<'a> Git<'a> {
     }
 
     fn skips_hooks(&self) -> bool {
-        let short = (self.name() == "commit").then_some('n');
         let runs_hooks = matches!(
             self.name(),
             "commit" | "push" | "merge" | "rebase" | "am" | "cherry-pick" | "revert" | "pull"
         );
-        let redirected = |setting: &&str| setting.to_lowercase().starts_with("core.hookspath");
-        let config = self.name() == "config"
-            && self
-                .operands()
-                .any(|text| text.eq_ignore_ascii_case("core.hookspath"));
-        let without_verify = self.has("no-verify", None)
-            || short.is_some_and(|letter| {
-                // In a cluster, `m`, `c`, `C`, `F` take the rest as their value.
-                self.options().filter(|text| is_cluster(text)).any(|text| {
-                    text[1..]
-                        .split(['m', 'c', 'C', 'F', 't'])
-                        .next()
-                        .is_some_and(|own| own.contains(letter))
-                })
-            });
-        runs_hooks && (without_verify || self.settings.iter().any(redirected)) || config
+        let short = matches!(self.name(), "commit" | "am").then_some('n');
+        let redirects = |(key, _)| key == "core.hookspath";
+        runs_hooks && (self.has("no-verify", short) || self.call.sets("core.hookspath"))
+            || self.call.written_setting().is_some_and(redirects)
     }
 
     fn cleans(&self) -> bool {
-        self.name() == "clean" && self.has("force", Some('f')) && !self.has("dry-run", Some('n'))
+        let is_no = |setting: &Setting<'_>| {
+            let value = setting.value.map(str::to_lowercase);
+            let yes = ["true", "yes", "on", "1"];
+            setting.key == "clean.requireforce" && !value.is_some_and(|text| yes.contains(&&*text))
+        };
+        self.name() == "clean"
+            && (self.has("force", Some('f'))
+                || self.has("interactive", Some('i'))
+                || self.call.settings.iter().any(is_no))
+            && !self.spares("dry-run", 'n')
     }
 
     fn discards(&self) -> bool {
         match self.name() {
-            "checkout" => {
-                let paths = self.argv.words.iter().any(|word| word.text == "--");
-                paths || self.has("force", Some('f')) || self.operands().any(|text| text == ".")
-            }
-            "restore" => self.has("worktree", Some('W')) || !self.has("staged", Some('S')),
+            "checkout" => self.checks_out_files() || self.has("force", Some('f')),
+            "restore" => self.has("worktree", Some('W')) || !self.spares("staged", 'S'),
             "switch" => self.has("force", Some('f')) || self.has("discard-changes", None),
             "stash" => matches!(self.operands().next(), Some("drop" | "clear")),
             _ => false,
         }
     }
 
-    /// Says whether it pushes to, moves or deletes one of the branches.
-    fn moves_branch(&self, branches: &Globs, facts: &Facts) -> bool {
-        let is_protected = |name: &str| {
-            let name = name.trim_start_matches('+');
-            branches.matches(name.strip_prefix("refs/heads/").unwrap_or(name))
-        };
-        let current = facts.event["branch"].as_str();
-        match self.name() {
-            "push" => {
-                if self.has("all", None) || self.has("mirror", None) {
-                    return true;
-                }
-                let mut refspecs = self.operands().skip(1).peekable();
-                if refspecs.peek().is_none() {
-                    return current.is_some_and(is_protected);
-                }
-                refspecs.any(|refspec| {
-                    let target = refspec.rsplit(':').next().unwrap_or(refspec);
-                    let target = if target == "HEAD" {
-                        current.unwrap_or(target)
-                    } else {
-                        target
-                    };
-                    is_protected(target)
-                })
-            }
-            "branch" => {
-                let moves = [
-                    ('d', "delete"),
-                    ('D', "delete"),
-                    ('m', "move"),
-                    ('M', "move"),
-                    ('f', "force"),
-                ];
-                let moves = moves
-                    .into_iter()
-                    .any(|(letter, long)| self.has(long, Some(letter)));
-                moves && self.operands().any(is_protected)
-            }
-            "update-ref" => self.operands().next().is_some_and(is_protected),
-            _ => false,
-        }
+    /// Says whether a checkout is of files, as far as its words tell.
+    fn checks_out_files(&self) -> bool {
+        let operands = self.found.operands.len();
+        let creates = self.has("", Some('b')) || self.has("", Some('B'));
+        self.found.dashes.is_some_and(|before| before < operands)
+            || self.has("ours", Some('2'))
+            || self.has("theirs", Some('3'))
+            || self.has("pathspec-from-file", None)
+            || operands > 1 && !creates
+            || self.found.operands.iter().any(|word| is_pathspec(word))
     }
+}
+
+/// Says whether a word can name no branch or commit, but files.
+fn is_pathspec(word: &Word) -> bool {
+    let text = word.text.as_str();
+    let is_relative =
+        matches!(text, "." | "..") || text.starts_with("./") || text.starts_with("../");
+    word.known
+        && (is_relative
+            || text.starts_with([':', '/'])
+            || text.ends_with('/')
+            || text.contains(['*', '?', '[']))
 }
 
 #[cfg(test)]
@@ -274,11 +297,13 @@ mod tests {
 
     #[test]
     fn options_before_the_subcommand_are_seen_past() {
-        let line = "git -C x -c a.b=c --no-pager --git-dir y push -f";
+        let line = "git -C x -c a.B=c --no-pager --git-dir y push -f";
         let argv = &commands(Shell::Posix, line).unwrap()[0];
-        let git = Git::new(argv);
+        let git = Git::new(argv, &[]).unwrap();
         assert_eq!(git.name(), "push");
-        assert_eq!(git.settings, ["a.b=c"]);
+        assert_eq!(git.call.settings[0].key, "a.b");
+        assert_eq!(git.call.places, ["y"]);
+        assert_eq!(git.call.directories[0].text, "x");
         assert!(git.forces_push());
     }
 }
