@@ -14,6 +14,11 @@ use super::{
     message,
     policy::{Broken, Condition, Mode, Policy, Scope, Step},
     ruling::{Outcome, Verdict, error_level},
+    shell::{
+        self, Argv, Redirection, Shell,
+        git::Invocation,
+        options::{Order, Syntax},
+    },
     trace,
 };
 
@@ -451,15 +456,45 @@ fn is_exempt(facts: &Facts) -> bool {
 /// Says whether a shell call runs nothing but our own commands, such as `git operator policy check`,
 /// and none that runs a command in turn.
 fn is_own_command(facts: &Facts) -> bool {
-    let commands = facts.data("argv").as_array();
-    commands.is_some_and(|commands| {
-        !commands.is_empty()
-            && commands.iter().all(|argv| {
-                let words = super::facts::texts(argv);
-                match words.as_slice() {
-                    ["git-operator", verb, ..] | ["git", "operator", verb, ..] => *verb != "run",
-                    _ => false,
-                }
-            })
-    })
+    let line = facts.data_text("command");
+    let Some((shell, line)) = facts.tool().and_then(Shell::of_tool).zip(line) else {
+        return false;
+    };
+    shell::commands(shell, line)
+        .is_ok_and(|commands| !commands.is_empty() && commands.iter().all(is_own))
+}
+
+/// Says whether a command is one of our own, run as it is installed, whose output stays with the tool.
+fn is_own(argv: &Argv) -> bool {
+    let is_installed = argv
+        .words
+        .first()
+        .is_some_and(|word| matches!(word.text.as_str(), "git" | "git-operator"));
+    let Some(git) = Invocation::new(argv).filter(|_| is_installed) else {
+        return false;
+    };
+    let is_plain = argv.assignments.is_empty()
+        && argv.redirects.iter().all(|redirect| {
+            redirect.kind == Redirection::Read || redirect.target.text == "/dev/null"
+        })
+        && git.settings.is_empty()
+        && !git.exec_path
+        && git.name == Some("operator");
+    let options = Syntax {
+        letters: "C",
+        glued: "",
+        longs: &["git-dir"],
+    };
+    let arguments = options.read(git.arguments, Order::Stop).rest;
+    let Some((verb, arguments)) = arguments.split_first() else {
+        return is_plain;
+    };
+    let runs = match verb.text.as_str() {
+        "run" => true,
+        "verify" => arguments
+            .iter()
+            .any(|word| !word.known || word.text.starts_with("--re")),
+        _ => !verb.known,
+    };
+    is_plain && !runs
 }

@@ -197,6 +197,43 @@ fn a_broken_policy_does_not_lock_its_own_repair_out() {
 }
 
 #[test]
+fn our_own_commands_are_let_through_an_error_and_those_they_run_are_not() {
+    let repo = Repo::new();
+    repo.write(".operator/policies/a.yaml", "on: [turn.ned]\n");
+    let bash = |line: &str| {
+        let input = json!({ "command": line });
+        tool(&repo, "PreToolUse", "t", ("Bash", input))
+    };
+    for line in [
+        "git operator policy check",
+        "git operator -C . -q status",
+        "git -C . operator status && git-operator log -n 1",
+        "git operator verify --json 2> /dev/null",
+        "git operator --help",
+    ] {
+        assert_eq!(bash(line), Value::Null, "{line}");
+    }
+    for line in [
+        "git operator run t c -- rm x",
+        "git operator -C . run t c -- rm x",
+        "git operator -q run t c -- rm x",
+        "git operator --git-dir x run t c -- rm x",
+        "git-operator --no-pager run t c",
+        "git operator verify --rerun",
+        "git operator -q verify --rerun=all",
+        "git operator \"$X\"",
+        "PATH=/evil git operator status",
+        "git -c alias.operator='!rm x' operator status",
+        "git --exec-path=/evil operator status",
+        "/evil/git operator status",
+        "git operator status > src/a",
+        "git operator status; rm x",
+    ] {
+        assert!(denied(&bash(line)).contains("turn.ned"), "{line}");
+    }
+}
+
+#[test]
 fn a_permission_mode_nobody_knows_switches_no_policy_off() {
     let repo = repo();
     let input = json!({ "file_path": repo.path().join("b"), "content": "x\n".repeat(401) });
