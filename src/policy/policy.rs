@@ -144,7 +144,7 @@ impl Policy {
     pub fn needs_head(&self) -> bool {
         let head = ["event", "event.head", "event.branch"];
         let fields = self.fields();
-        fields.iter().any(|field| head.contains(field))
+        fields.iter().any(|field| head.contains(field)) || self.builtins().any(Builtin::needs_head)
     }
 
     /// Says whether its `tools` leave the tool in.

@@ -51,6 +51,11 @@ impl Builtin {
         }
     }
 
+    /// Says whether it asks which branch is checked out.
+    pub(super) fn needs_head(&self) -> bool {
+        self.spec.name == "git-guard" && self.params.globs("branches").is_some()
+    }
+
     /// Says whether it reads the work ledger.
     pub(super) fn needs_work(&self) -> bool {
         self.spec.needs_work
