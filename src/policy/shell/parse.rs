@@ -306,6 +306,10 @@ impl Parser<'_> {
         match piece.text.as_str() {
             "if" | "then" | "elif" | "else" | "fi" | "while" | "until" | "do" | "done" | "{"
             | "}" | "!" => {}
+            "time" => {
+                let rest = &self.src[self.at..];
+                return Ok(is_group(rest));
+            }
             "coproc" => self.coproc(),
             "function" => {
                 self.blanks();
@@ -327,16 +331,8 @@ impl Parser<'_> {
     fn coproc(&mut self) {
         self.blanks();
         let rest = &self.src[self.at..];
-        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let name = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
-        let after = rest[name..].trim_start_matches([' ', '\t']);
-        let word = after.find(|c: char| !is_name(c)).unwrap_or(after.len());
-        let is_group = after.starts_with(['{', '('])
-            || matches!(
-                &after[..word],
-                "while" | "until" | "if" | "for" | "case" | "select"
-            );
-        if name > 0 && is_group {
+        let name = name_length(rest);
+        if name > 0 && is_group(&rest[name..]) {
             self.skip(name);
         }
     }
@@ -472,6 +468,20 @@ impl Parser<'_> {
             _ => None,
         };
     }
+}
+
+/// Returns how long the name is that `rest` begins with.
+fn name_length(rest: &str) -> usize {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    rest.find(|c| !is_name(c)).unwrap_or(rest.len())
+}
+
+/// Says whether a compound command comes first in `rest`.
+fn is_group(rest: &str) -> bool {
+    let rest = rest.trim_start_matches([' ', '\t']);
+    let word = &rest[..name_length(rest)];
+    let words = ["while", "until", "if", "for", "case", "select", "function"];
+    rest.starts_with(['{', '(']) || rest.starts_with("[[") || words.contains(&word)
 }
 
 fn is_assignment(text: &str) -> bool {

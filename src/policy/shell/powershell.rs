@@ -125,6 +125,8 @@ impl Reader<'_> {
         while let Some(c) = self.rest().chars().next() {
             match c {
                 ' ' | '\t' | '\r' => self.at += 1,
+                '`' if self.rest().starts_with("`\n") => self.at += 2,
+                '`' if self.rest().starts_with("`\r\n") => self.at += 3,
                 '#' => self.at += self.rest().find('\n').unwrap_or(self.rest().len()),
                 '\n' | ';' | '|' | '{' | '}' | '(' | ')' => {
                     self.at += 1;

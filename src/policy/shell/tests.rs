@@ -69,6 +69,10 @@ fn commands_are_found_wherever_they_stand() {
         ("((x = 1 > 0)); a", vec!["a"]),
         ("[[ a > b && $(c) < d ]] && e", vec!["c", "e"]),
         ("! a; time b", vec!["a", "time b", "b"]),
+        (
+            "time { a; }; time (b); time while c; do d; done",
+            vec!["a", "b", "c", "d"],
+        ),
         ("A=1 B='x y' cmd arg", vec!["A=1 B=x y cmd arg"]),
         ("a=(1 $(b) 2) c", vec!["b", "a= c"]),
         ("# comment only\na # rest", vec!["a"]),
@@ -249,6 +253,8 @@ fn powershell_commands_are_found() {
         "bash -c 'git push -f'",
         "1..2 | % { git push -f }",
         ". git push -f",
+        "git push `\n  -f",
+        "git `\r\n push -f",
     ] {
         let found = commands(Shell::PowerShell, line).unwrap();
         let is_push = |argv: &Argv| argv.is("git") && argv.texts()[1..] == ["push", "-f"];

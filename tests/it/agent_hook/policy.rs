@@ -234,6 +234,36 @@ fn our_own_commands_are_let_through_an_error_and_those_they_run_are_not() {
 }
 
 #[test]
+fn a_bare_push_of_a_protected_branch_is_refused() {
+    let repo =
+        policy("on: [tool.call]\nwhen: { builtin: git-guard, with: { branches: [kept] } }\n");
+    let bash = |line: &str| {
+        let input = json!({ "command": line });
+        tool(&repo, "PreToolUse", "t", ("Bash", input))
+    };
+    repo.git(["checkout", "-qb", "kept"]);
+    let inside = format!("cd {} && git push", repo.path().display());
+    for line in [
+        "git push",
+        "git push origin HEAD",
+        "git push -u origin @",
+        &inside,
+    ] {
+        assert!(denied(&bash(line)).contains("protected"), "{line}");
+    }
+    for line in [
+        "git push origin other",
+        "git switch -c new && git push",
+        "cd / && git push",
+    ] {
+        assert_eq!(bash(line), Value::Null, "{line}");
+    }
+    repo.git(["checkout", "-qb", "topic"]);
+    assert_eq!(bash("git push"), Value::Null);
+    denied(&bash("git checkout kept && git push"));
+}
+
+#[test]
 fn a_permission_mode_nobody_knows_switches_no_policy_off() {
     let repo = repo();
     let input = json!({ "file_path": repo.path().join("b"), "content": "x\n".repeat(401) });
