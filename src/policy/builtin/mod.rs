@@ -6,6 +6,7 @@ mod git;
 mod outside;
 mod params;
 mod spec;
+mod tested;
 mod turn;
 
 pub(super) use file::is_policy_file;
