@@ -9,8 +9,7 @@ use super::{
 use crate::{
     git::Repo,
     model::RepoPath,
-    payload::Value,
-    rules::{self, Change, Wrote},
+    rules::{self, Change},
     ui::{Failure, printable},
     work::{self, FileChange, Finished, Outcome, Report, Scope, Tool},
 };
@@ -36,13 +35,7 @@ pub(super) fn ended(event: &Event, outcome: Outcome) -> Reply {
     let Some(policies) = policies else {
         return reply(event, &report);
     };
-    policies.note_end(
-        event,
-        match report.changes.is_empty() {
-            true => Wrote::Nothing,
-            false => Wrote::Files,
-        },
-    );
+    policies.note_end(event, &report.changes);
     let seen = Seen {
         work: report.work.take(),
         changes: changes(event, (policies, &used.repo), &report.changes),
@@ -78,20 +71,24 @@ fn finished(
     let Some(used) = ToolUse::of(event)? else {
         return Ok(None);
     };
-    let response = event.payload.get("tool_response");
-    let background = response
-        .and_then(|response| response.get("backgroundTaskId"))
-        .and_then(Value::text);
+    let background = background(event);
     let scope = rules.map_or(Scope::Target, |rules| rules.scope(event));
     let report = work::finish(
         &used.repo,
         &Finished {
             call: used.call(scope),
             outcome,
-            background: background.as_deref().filter(|id| !id.is_empty()),
+            background: background.as_deref(),
         },
     )?;
     Ok(Some((used, report)))
+}
+
+/// Returns the background task that goes on, where a call returned before its command did.
+pub(super) fn background(event: &Event) -> Option<String> {
+    let response = event.payload.get("tool_response")?;
+    let id = response.get("backgroundTaskId")?.text()?;
+    (!id.is_empty()).then(|| id.into_owned())
 }
 
 /// Answers for a tool use of which it is not known what it changed.

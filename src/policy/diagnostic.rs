@@ -111,6 +111,8 @@ codes! {
     W06,
     /// A control character in an expression.
     W07,
+    /// A block on files that a shell changes, where nothing keeps track of them.
+    W08,
 }
 
 impl Code {

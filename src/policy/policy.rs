@@ -134,6 +134,13 @@ impl Policy {
             && (self.actions().contains(&Action::Restore) || self.reads(Part::Work))
     }
 
+    /// Says whether a test that passed tells it nothing any more once a file is written.
+    pub fn outdates_tests(&self, path: &str) -> bool {
+        let reads = |field: &&str| Part::Turn.is_told_by(field);
+        let mut tests = self.builtins().filter(|part| part.spec.name == "tests-ran");
+        tests.any(|builtin| builtin.params.covers(path)) || self.fields().iter().any(reads)
+    }
+
     /// Says whether its `tools` leave the tool in.
     pub fn admits(&self, tool: &str) -> bool {
         let named = |name: &String| match name.strip_suffix('*') {

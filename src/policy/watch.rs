@@ -305,9 +305,12 @@ mod tests {
         assert_eq!(ruling.level(), Level::Ask, "{}", ruling.reason());
         // A policy of the project's has a thread, and somebody who waits for it.
         let theirs = Arc::new(load(
-            "on: [file.write]\nwhen: { cel: 'event.data.path == \"x\"' }\n",
+            "on: [file.write]\nwhen: { cel: 'lines(event.data.content).all(l, l != \"y\")' }\n",
         ));
-        let reason = judge(&theirs, facts(), none).reason();
+        // Nobody is done with it before it is looked for an answer.
+        let event = json!({"data": {"path": "x", "content": "x\n".repeat(100_000)}});
+        let long = Facts::new(EventName::FileWrite, event, &shared).unwrap();
+        let reason = judge(&theirs, vec![long], none).reason();
         assert!(reason.contains("took longer than 0 ms"), "{reason}");
     }
 }

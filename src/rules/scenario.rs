@@ -286,10 +286,7 @@ impl<'a> Stage<'a> {
             background: None,
         };
         let report = work::finish(repo, &finished).map_err(|error| error.to_string())?;
-        let wrote = match report.changes.is_empty() {
-            true => Wrote::Nothing,
-            false => Wrote::Files,
-        };
+        let wrote = Wrote::of(self.policies, &report.changes);
         let command = used.input["command"].as_str().filter(|_| !used.call.fails);
         Turns::new(&repo.operator_dir())
             .end(&used.call.session, wrote, command)

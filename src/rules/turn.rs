@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Error, lines::lock};
-use crate::model::Digest;
+use crate::{model::Digest, policy::Policies, work::FileChange};
 
 const SIZE_LIMIT: u64 = 1 << 20;
 /// The most commands that are remembered as having succeeded.
@@ -94,11 +94,26 @@ impl Turn {
     }
 }
 
-/// Whether a call wrote files.
+/// Whether a call wrote files that are to be tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrote {
     Files,
     Nothing,
+}
+
+impl Wrote {
+    /// Returns whether a call wrote files that a policy wants tested.
+    pub fn of(policies: &Policies, changes: &[FileChange]) -> Self {
+        let outdates = |change: &FileChange| {
+            let path = change.path.quoted();
+            let mut enabled = policies.list().iter().filter(|policy| policy.enabled);
+            enabled.any(|policy| policy.outdates_tests(&path))
+        };
+        match changes.iter().any(outdates) {
+            true => Self::Files,
+            false => Self::Nothing,
+        }
+    }
 }
 
 /// The turns of a clone's sessions.

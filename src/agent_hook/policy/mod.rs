@@ -10,7 +10,7 @@ pub(super) use answer::answer;
 pub(super) use facts::Seen;
 pub(super) use members::payload_json;
 
-use super::{Event, reply::Reply};
+use super::{Event, post_tool_use::background, reply::Reply};
 use crate::{
     gate::Reason,
     git::{Clock, Project},
@@ -215,7 +215,7 @@ impl Rules {
     }
 
     /// Remembers what a call that ended says about tests: what succeeded, what was written.
-    pub(super) fn note_end(&self, event: &Event, wrote: Wrote) {
+    pub(super) fn note_end(&self, event: &Event, changes: &[work::FileChange]) {
         let session = event.payload.text("session_id");
         let Some(session) = session.filter(|_| self.need_turn()) else {
             return;
@@ -225,7 +225,8 @@ impl Rules {
             .get("tool_input")
             .and_then(|input| input.get("command"))
             .and_then(payload::Value::text)
-            .filter(|_| event.name == "PostToolUse");
+            .filter(|_| event.name == "PostToolUse" && background(event).is_none());
+        let wrote = Wrote::of(&self.policies, changes);
         // A success that was not noted is missed later, and says so; the call is not held up by it.
         let _ = Turns::new(&self.operator).end(&session, wrote, command.as_deref());
     }

@@ -5,6 +5,7 @@ use serde_json::json;
 use super::chosen;
 use crate::{
     model::RepoPath,
+    rules,
     ui::{Context, Exit, Failure, printable, worded},
 };
 
@@ -45,6 +46,12 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let files = tracked(context);
     if !files.is_empty() {
         faults.extend(found.policies.idle_paths(&files));
+    }
+    // Where there is no repository, no ledger could run.
+    if let Ok(repo) = context.repo()
+        && !rules::tracks(repo, Some(&found.policies))?
+    {
+        faults.extend(found.policies.blind());
     }
     for fault in &faults {
         if args.json {

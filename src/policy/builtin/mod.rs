@@ -7,6 +7,7 @@ mod outside;
 mod params;
 mod place;
 mod spec;
+mod tested;
 mod turn;
 mod written;
 

@@ -1,10 +1,7 @@
 //! Built-ins that look at a turn: what it leaves, what it did.
 
-use super::{Answer, Params, argv::Match};
-use crate::policy::{
-    facts::{Facts, texts},
-    shell::{self, Argv, Shell},
-};
+use super::{Answer, Params, tested::shows};
+use crate::policy::facts::{Facts, texts};
 
 /// The most paths or tasks that a reason names.
 const SHOWN: usize = 20;
@@ -65,15 +62,10 @@ pub(super) fn tests_ran(params: &Params, facts: &Facts) -> Answer {
         return Answer::NoMatch("no file was changed".to_owned());
     }
     let patterns = params.commands("commands").unwrap_or_default();
-    let is_test = |argv: &Argv| {
-        patterns
-            .iter()
-            .any(|pattern| pattern.matches(argv) == Match::Yes)
-    };
     let passed = texts(&facts.event["turn"]["passed"]);
-    let tested = passed.iter().any(|line| {
-        shell::commands(Shell::Posix, line).is_ok_and(|commands| commands.iter().any(is_test))
-    });
+    let tested = passed
+        .iter()
+        .any(|line| patterns.iter().any(|pattern| shows(line, pattern)));
     if tested {
         return Answer::NoMatch("a test command succeeded after the last change".to_owned());
     }

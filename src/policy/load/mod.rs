@@ -135,6 +135,26 @@ impl Policies {
         self.list.iter().filter(idle).map(warn).collect()
     }
 
+    /// Returns a warning for each policy that blocks what happens to files, for where no work ledger
+    /// runs: it sees nothing of what a shell does to them.
+    pub fn blind(&self) -> Vec<Diagnostic> {
+        let files = [EventName::FileWrite, EventName::FileDelete];
+        let is_blind = |policy: &&Policy| {
+            let blocks = policy.mode == Mode::Enforce && policy.actions().contains(&Action::Block);
+            blocks && policy.scope != Scope::BuiltIn
+        };
+        let warn = |policy: &Policy| Diagnostic {
+            code: Code::W08,
+            place: policy.place.clone(),
+            message: format!(
+                "'{}' does not see what a shell does to files: no policy uses 'restore' or reads \
+                 'work', and operator.work is not set",
+                policy.id
+            ),
+        };
+        self.on(&files).filter(is_blind).map(warn).collect()
+    }
+
     /// Keeps only the policy with this id, and nothing broken.
     #[must_use]
     pub fn only(&self, ids: &[&str]) -> Self {

@@ -438,7 +438,7 @@ fn defaults_stand_until_switched_off() {
         ["policy-files", "ledger-files", "policy-files"]
     );
     assert!(policies.list()[0].enabled);
-    assert!(!policies.list()[1].enabled);
+    assert!(!policies.list()[2].enabled);
     assert!(!policies.need_work());
 }
 

@@ -5,7 +5,6 @@ use std::{fs, path::Path};
 use serde_json::Value;
 
 use super::policy::{denied, policy, shell, write};
-use crate::support::Repo;
 
 const NO_B: &str = "on: [file.write]\npaths: [b]\n";
 const OFF: &str = "id: policy-files\nenabled: false\n";

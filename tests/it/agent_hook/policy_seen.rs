@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::policy::{denied, policy, shell, tool, write};
+use super::policy::{denied, policy, sent, shell, tool, write};
 use crate::support::Repo;
 
 #[test]
@@ -187,4 +187,57 @@ fn a_call_names_where_its_path_leads() {
     link(&repo, "real", "lnk");
     let input = json!({ "file_path": repo.path().join("lnk/x") });
     denied(&tool(&repo, "PreToolUse", "u1", ("Read", input)));
+}
+
+#[test]
+fn a_test_counts_by_its_status_and_for_the_files_it_is_about() {
+    let repo = policy(
+        "on: [turn.end]\nwhen: { builtin: tests-ran, with: { commands: [\"cargo test\"], paths: [\"src/**\"] } }\n",
+    );
+    repo.git(["config", "operator.autoArm", "false"]);
+    let run = |id: &str, command: &str, response: Value, path: Option<&str>| {
+        let mut call =
+            json!({ "tool_name": "Bash", "tool_use_id": id, "tool_input": { "command": command } });
+        let _ = sent(&repo, "PreToolUse", call.clone());
+        if let Some(path) = path {
+            repo.write(path, id);
+        }
+        call["tool_response"] = response;
+        let _ = sent(&repo, "PostToolUse", call);
+        sent(&repo, "Stop", json!({})).0
+    };
+    let done = || json!({ "stdout": "", "stderr": "" });
+    assert_eq!(run("u1", "echo > src/a", done(), Some("src/a")), 2);
+    assert_eq!(run("u2", "cargo test || true", done(), None), 2);
+    let task = json!({ "stdout": "", "backgroundTaskId": "b1" });
+    assert_eq!(run("u3", "cargo test", task, None), 2);
+    assert_eq!(run("u4", "cargo test > log", done(), Some("log")), 0);
+    assert_eq!(run("u5", "echo > notes", done(), Some("notes")), 0);
+    assert_eq!(run("u6", "echo > src/b", done(), Some("src/b")), 2);
+}
+
+#[test]
+fn a_migration_is_kept_from_a_shell_as_from_a_tool() {
+    let page = include_str!("../../../docs/policy.md");
+    let text = page
+        .split("```yaml\n")
+        .find(|part| part.starts_with("id: migrations"));
+    let repo = policy(text.unwrap().split("```").next().unwrap());
+    repo.write("db/migrations/1.sql", "one\n");
+    repo.git(["add", "-A"]);
+    repo.git(["commit", "-qm", "c2"]);
+    denied(&write(&repo, "db/migrations/1.sql", "two\n"));
+    let (_, answer) = shell(&repo, "u1", "sed -i s/one/two/ db/migrations/1.sql", || {
+        repo.write("db/migrations/1.sql", "two\n");
+    });
+    assert!(
+        answer["reason"]
+            .as_str()
+            .unwrap()
+            .contains("may have run already"),
+        "{answer}"
+    );
+    let kept = fs::read_to_string(repo.path().join("db/migrations/1.sql")).unwrap();
+    assert_eq!(kept, "one\n");
+    assert_eq!(write(&repo, "db/migrations/2.sql", "two\n"), Value::Null);
 }
