@@ -100,6 +100,10 @@ fn dispatch(event: &Event) -> Result<Reply, Failure> {
         "SessionStart" => {
             shorten::forget(event);
             let brief = session_start::answer(event).unwrap_or_else(|failure| fault(&failure));
+            let brief = match tool_use::nameless(event) {
+                Some(message) => brief.with_message(&message),
+                None => brief,
+            };
             Ok(policy::plain(event, brief))
         }
         "SessionEnd" => {

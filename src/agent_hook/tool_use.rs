@@ -91,6 +91,22 @@ impl ToolUse {
     }
 }
 
+/// Returns what the user is told, once, of a session whose id cannot be used: its tool uses are not
+/// tracked.
+pub(super) fn nameless(event: &Event) -> Option<String> {
+    let Session::Unknown(why) = event.payload.session() else {
+        return None;
+    };
+    event.payload.text("session_id")?;
+    let payload::Place::Found(project) = event.place() else {
+        return None;
+    };
+    tracked(project, event).ok()??;
+    Some(format!(
+        "git-operator does not keep track of this session's work: {why}"
+    ))
+}
+
 /// Returns what the user is told of a tool use that cannot be tracked.
 pub(super) fn untracked(failure: &Failure) -> Reply {
     match &failure.message {

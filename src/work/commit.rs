@@ -56,7 +56,8 @@ pub fn commit_record(repo: &Repo, made: &Committed<'_>) -> Result<Option<model::
             None => other.push(entry.path.clone()),
         }
     }
-    Ok((own || !mine.is_empty()).then(|| model::Work {
+    let is_edited = other.iter().any(|path| judge.has_claim(path));
+    Ok((own || is_edited || !mine.is_empty()).then(|| model::Work {
         commit: made.commit,
         mine: mine.into_iter().collect(),
         other,
@@ -123,6 +124,15 @@ impl<'a> Judge<'a> {
     fn is_claimed(&self, path: &RepoPath) -> bool {
         let touched = |state: &State| state.paths.get(path).is_some_and(|trail| trail.touched);
         self.states.iter().any(touched)
+    }
+
+    /// Says whether a session left something at a path that was not committed, edited since or not.
+    fn has_claim(&self, path: &RepoPath) -> bool {
+        let claims = |state: &State| {
+            let trail = state.paths.get(path);
+            trail.is_some_and(|trail| trail.claim.is_some())
+        };
+        self.states.iter().any(claims)
     }
 
     fn dirty(&mut self) -> Result<&BTreeSet<RepoPath>, Error> {

@@ -38,6 +38,23 @@ impl Content {
         }
     }
 
+    /// Returns what of it stays the same wherever it lies: all but the mode; `None` where there is
+    /// nothing to be moved.
+    pub(crate) fn bytes(&self) -> Option<Self> {
+        match self {
+            Self::Absent | Self::Special => None,
+            Self::File(id) | Self::Executable(id) => Some(Self::File(*id)),
+            Self::Link(_) => Some(self.clone()),
+            Self::Large {
+                size, modified_ns, ..
+            } => Some(Self::Large {
+                size: *size,
+                modified_ns: *modified_ns,
+                executable: false,
+            }),
+        }
+    }
+
     /// Says whether it is a regular file.
     pub fn is_file(&self) -> bool {
         match self {

@@ -1,7 +1,11 @@
 //! What happened while a call ran that its snapshot alone does not show: paths that became dirty
 //! without a change, and paths that were written and committed.
 
-use std::{collections::BTreeSet, path::Path, time::UNIX_EPOCH};
+use std::{
+    collections::{BTreeSet, HashSet},
+    path::Path,
+    time::UNIX_EPOCH,
+};
 
 use super::{
     Content, Error,
@@ -10,7 +14,7 @@ use super::{
     look::{Look, Looker, Sight, top},
     rules::{Birth, Now},
     session::Session,
-    state::{Call, HeadFile, Reach, Snapshot},
+    state::{Call, HeadFile, Held, Reach, Snapshot},
 };
 use crate::{
     git::{ObjectKind, Stat, Trees, files::Tree},
@@ -47,6 +51,7 @@ impl Session<'_> {
             trees: Trees::new(self.repo),
             tree,
             rules: None,
+            left: None,
         };
         for path in now
             .made
@@ -100,6 +105,8 @@ struct Past<'a> {
     tree: Tree,
     /// Whether any rules of what is ignored may have changed; looked up once.
     rules: Option<bool>,
+    /// What the call took from paths of the tree; looked up once.
+    left: Option<HashSet<Content>>,
 }
 
 impl Past<'_> {
@@ -140,7 +147,32 @@ impl Past<'_> {
             Some(false) | None => return Ok(None),
         };
         let is_unseen = was_not_covered || self.ignored_other_paths(path)?;
-        Ok(is_unseen.then_some(birth))
+        Ok((is_unseen && !self.was_elsewhere(content)?).then_some(birth))
+    }
+
+    /// Says whether a content lay at another path of the tree when the call began, and does no more.
+    fn was_elsewhere(&mut self, content: &Content) -> Result<bool, Error> {
+        if self.left.is_none() {
+            let look = self.look;
+            let is_gone = |(path, held): &(&RepoPath, &Held)| {
+                look.dirty.get(*path).and_then(Content::bytes) != held.content.bytes()
+            };
+            let gone = self.snapshot.iter().filter(is_gone);
+            let mut left: HashSet<Content> =
+                gone.filter_map(|(_, held)| held.content.bytes()).collect();
+            for (path, now) in &look.dirty {
+                if !self.snapshot.contains_key(path)
+                    && let HeadFile::Entry { id, mode } = self.head(path)?
+                {
+                    let then = HeadFile::content(id, mode);
+                    left.extend(Some(then).filter(|then| now.bytes().as_ref() != Some(then)));
+                }
+            }
+            self.left = Some(left);
+        }
+        let bytes = content.bytes();
+        let left = self.left.as_ref();
+        Ok(left.is_some_and(|left| bytes.is_some_and(|bytes| left.contains(&bytes))))
     }
 
     /// Says whether a path lay in a repository of its own when the call began.

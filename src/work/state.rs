@@ -226,6 +226,17 @@ pub(crate) enum HeadFile {
     },
 }
 
+impl HeadFile {
+    /// Returns the content of a file of HEAD whatever its mode, where no filter changes it.
+    pub(crate) fn content(id: Oid, mode: u32) -> Content {
+        const LINK: u32 = 0o120_000;
+        match mode {
+            LINK => Content::Link(id),
+            _ => Content::File(id),
+        }
+    }
+}
+
 impl State {
     pub(crate) fn new(session: &str, worktree: &str) -> Self {
         Self {

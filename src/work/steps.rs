@@ -109,7 +109,11 @@ fn follow(steps: &mut Steps, call: &str, taken: &Taken) {
         let Some(step) = steps.get_mut(&path) else {
             continue;
         };
-        let from = bytes(&step.change.after).and_then(|content| taken.get(&content));
+        let from = step
+            .change
+            .after
+            .bytes()
+            .and_then(|content| taken.get(&content));
         let from: Vec<&Step> = from
             .into_iter()
             .flatten()
@@ -126,23 +130,6 @@ fn follow(steps: &mut Steps, call: &str, taken: &Taken) {
                 left.push(path.clone());
             }
         }
-    }
-}
-
-/// Returns what of a content stays the same wherever it lies: all but the mode; `None` where there is
-/// nothing to be moved.
-fn bytes(content: &Content) -> Option<Content> {
-    match content {
-        Content::Absent | Content::Special => None,
-        Content::File(id) | Content::Executable(id) => Some(Content::File(*id)),
-        Content::Link(_) => Some(content.clone()),
-        Content::Large {
-            size, modified_ns, ..
-        } => Some(Content::Large {
-            size: *size,
-            modified_ns: *modified_ns,
-            executable: false,
-        }),
     }
 }
 
@@ -199,12 +186,11 @@ impl State {
         let mut taken = Taken::new();
         for (call, change) in self.changed(id) {
             let before = match &change.before {
-                Before::Dirty(held) => bytes(&held.content),
-                Before::Clean(HeadFile::Entry { id, mode: LINK }) => Some(Content::Link(*id)),
-                Before::Clean(HeadFile::Entry { id, .. }) => Some(Content::File(*id)),
+                Before::Dirty(held) => held.content.bytes(),
+                Before::Clean(HeadFile::Entry { id, mode }) => Some(HeadFile::content(*id, *mode)),
                 Before::Clean(HeadFile::Absent | HeadFile::Unread) | Before::Unseen => None,
             };
-            if before == bytes(&change.after) || change.is_settled() {
+            if before == change.after.bytes() || change.is_settled() {
                 continue;
             }
             if let Some(before) = before {

@@ -156,6 +156,19 @@ shx u1 '{uncover}; touch ig; chmod +x ig2; echo x >> ig3; echo y > made'; op wor
 }
 
 #[test]
+fn what_is_moved_beside_new_rules_of_what_is_ignored_is_the_calls_change() {
+    let ran = run(r#"
+newrepo; printf 'ig\n' > .gitignore; mkdir src; echo 1 > src/f; echo 2 > src/g; git add .; git commit -qm c1; echo user >> src/g; echo own > u; echo ig > ig; sleep 0.1
+shx u1 'mkdir lib; git mv src/f src/g lib; mv u v; echo new > .gitignore'; op work --json; op restore --call u1; cat src/g u
+"#);
+    let work = ran.work();
+    let mine = [".gitignore", "lib/f", "lib/g", "src/f", "v"];
+    list(&work, "mine", &mine);
+    list(&work, "foreign", &["ig", "src/g"]);
+    ran.expect(&["removed lib/f", "removed lib/g", "removed v", "user", "own"]);
+}
+
+#[test]
 fn a_directory_that_is_moved_is_the_calls_change() {
     let ran = run(r#"
 newrepo; mkdir -p src/deep; echo 1 > src/deep/f; echo 2 > src/g; git add .; git commit -qm c1

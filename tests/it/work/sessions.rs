@@ -218,3 +218,15 @@ ls .git/operator; cd /; op work --json
         ran.all()
     );
 }
+
+#[test]
+fn a_session_whose_id_cannot_be_used_is_told_so_when_it_starts() {
+    let ran = run(r#"
+newrepo; for id in 'a/b' 'x y' S1; do SID=$id hk SessionStart source='"startup"'; done; SID='a/b' shx u1 'echo x > f'; echo --
+git config --global operator.work false; SID='a/b' hk SessionStart source='"startup"'
+"#);
+    let parts: Vec<&str> = ran.stdout.split("--\n").collect();
+    let said = "does not keep track of this session's work: its session_id is none";
+    assert_eq!(parts[0].matches(said).count(), 2, "{}", ran.all());
+    assert!(!parts[1].contains(said), "{}", ran.all());
+}

@@ -96,3 +96,18 @@ op log --kind work --json; echo 3 > u; git commit -qam c3; op log --kind work --
     assert!(text.contains(r#""other":["u"]"#), "{text}");
     ran.expect(&["1"]);
 }
+
+#[test]
+fn a_commit_of_what_was_edited_since_has_a_record() {
+    let ran = run(r#"
+newrepo; op start > /dev/null; git add .; git commit -qm c1; wr u1 e E; echo more >> e; echo u > u; git add e; git commit -qm c2; op log --kind work --json; echo --
+shx u2 true; echo more >> e; git commit -qam c3; git add u; git commit -qm c4; op log --kind work --json | wc -l
+"#);
+    let parts: Vec<&str> = ran.stdout.split("--\n").collect();
+    assert!(
+        parts[0].contains(r#""mine":{},"other":["e"]"#),
+        "{}",
+        ran.all()
+    );
+    assert_eq!(parts[1], "1\n", "{}", ran.all());
+}
