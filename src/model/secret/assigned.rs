@@ -263,12 +263,15 @@ impl Quote {
         for (at, byte) in text.iter().enumerate().skip(from) {
             match *byte {
                 b'\\' => slashes += 1,
-                mark if mark == self.mark && self.closes(slashes) => {
-                    looked(at - from);
-                    return Some(at - escapes(self.depth).min(slashes));
+                mark if mark == self.mark => {
+                    if let Some(escapes) = self.closing(slashes) {
+                        looked(at - from);
+                        return Some(at - escapes);
+                    }
+                    slashes = 0;
                 }
                 // A string that goes around this one ends here.
-                b'\n' | b'\r' | b'"' if *byte != self.mark => {
+                b'\n' | b'\r' | b'"' => {
                     looked(at - from);
                     return None;
                 }
@@ -279,17 +282,19 @@ impl Quote {
         None
     }
 
-    /// Says whether our mark closes the value, or a string around it, after so many backslashes.
-    fn closes(&self, slashes: usize) -> bool {
+    /// Returns how many of so many backslashes belong to our mark where it closes the value, or a
+    /// string around it.
+    fn closing(&self, slashes: usize) -> Option<usize> {
         let mut left = slashes;
-        for _ in 0..self.depth {
-            if left % 2 == 0 {
-                return true;
+        for depth in 0..self.depth {
+            if left.is_multiple_of(2) {
+                return Some(escapes(depth));
             }
             left /= 2;
         }
         // A shell takes a backslash between single quotes as it is.
-        left % 2 == 0 || self.depth == 0 && self.mark == b'\''
+        let closes = left.is_multiple_of(2) || self.depth == 0 && self.mark == b'\'';
+        closes.then_some(escapes(self.depth))
     }
 }
 

@@ -178,6 +178,7 @@ fn json_stays_json_where_a_secret_ends_at_an_escaped_quote() {
         "A_PASSWORD=\"hunter2 hunter3\"".to_owned(),
         "A_PASSWORD=hunter2\\$x9\ny".to_owned(),
         "A_PASSWORD='hunter2 hunter3'".to_owned(),
+        "\"token\": \"abc123def456\\".to_owned(),
         r#"{"token": "aB3dE5fG7hI9\"jK1l"}"#.to_owned(),
     ] {
         let mut json = serde_json::json!({"text": value, "end": "it's \"so\""}).to_string();
