@@ -2,7 +2,7 @@
 
 /// Words that tell of a failure when they begin a word; lower case, none the beginning of another,
 /// those with the same first letter together.
-const WORDS: [&str; 46] = [
+const WORDS: [&str; 49] = [
     "assert",
     "abort",
     "bail out",
@@ -11,6 +11,7 @@ const WORDS: [&str; 46] = [
     "could not",
     "can't",
     "conflict",
+    "connection reset",
     "core dumped",
     "corrupt",
     "crash",
@@ -20,6 +21,7 @@ const WORDS: [&str; 46] = [
     "denied",
     "error",
     "err!",
+    "err:",
     "exception",
     "exit code",
     "exit status",
@@ -49,6 +51,7 @@ const WORDS: [&str; 46] = [
     "undefined",
     "unresolved",
     "unexpected",
+    "violation",
 ];
 
 /// Marks that begin a line of a failure report, in any case; no letter follows one that ends in a

@@ -289,14 +289,18 @@ fn mask_value(value: &mut Value) -> bool {
             }
             Cow::Borrowed(_) => false,
         },
-        Value::Array(items) => items
-            .iter_mut()
-            .fold(false, |any, item| mask_value(item) || any),
-        Value::Object(members) => members
-            .values_mut()
-            .fold(false, |any, item| mask_value(item) || any),
+        Value::Array(items) => mask_values(items.iter_mut()),
+        Value::Object(members) => mask_values(members.values_mut()),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
+}
+
+fn mask_values<'a>(values: impl Iterator<Item = &'a mut Value>) -> bool {
+    let mut masked = false;
+    for value in values {
+        masked |= mask_value(value);
+    }
+    masked
 }
 
 /// The members of an object in their order, each value as the bytes it came in.
@@ -350,9 +354,13 @@ impl<'de> Deserialize<'de> for Members {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
+                let mut members: Vec<(String, Box<RawValue>)> = Vec::new();
+                while let Some((name, value)) = map.next_entry::<String, Box<RawValue>>()? {
+                    // Of two with one name the client takes the last.
+                    match members.iter_mut().find(|(known, _)| *known == name) {
+                        Some((_, known)) => *known = value,
+                        None => members.push((name, value)),
+                    }
                 }
                 Ok(Members(members))
             }

@@ -54,6 +54,8 @@ fn reports_of_failure_are_seen() {
         "Process exited with code 101.",
         "exit code: -1",
         "SIGKILL",
+        "Err: x",
+        "VIOLATION: x",
         "Unable to connect",
         "CRITICAL disk full",
         "error: 0 arguments were given",
@@ -109,7 +111,7 @@ mod plainly {
     pub(super) fn position(line: &str) -> Option<usize> {
         let text = line.trim();
         let start = line.len() - line.trim_start().len();
-        let begins = |mark: &&str| {
+        let begins = |mark: &str| {
             let lower = text.to_ascii_lowercase();
             lower
                 .strip_prefix(&mark.to_ascii_lowercase())
@@ -118,7 +120,7 @@ mod plainly {
                         && rest.starts_with(|c: char| c.is_ascii_alphabetic()))
                 })
         };
-        if OPENINGS.iter().any(|mark| begins(&mark))
+        if OPENINGS.iter().any(|mark| begins(mark))
             || is_numbered(text.as_bytes())
             || is_make(text)
             || is_placed(line)

@@ -5,13 +5,15 @@ use std::ops::Range;
 use super::{Secret, begins_word, form::is_placeholder, is_mixed, looked, run, run_at_most};
 
 /// The last part of a name that says its value is a secret, without separators.
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 15] = [
     "password",
     "passwd",
     "passphrase",
     "secret",
     "secretkey",
     "secretaccesskey",
+    "secretkeybase",
+    "encryptionkey",
     "apikey",
     "accesskey",
     "accountkey",
@@ -125,7 +127,13 @@ fn named(text: &[u8], at: usize) -> Option<Secret> {
         .map_or(&text[..at], |quote| &text[..quote.at]);
     let (sign, name) = trim_blanks(before).split_last()?;
     let blanks = before.len() - name.len() - 1;
-    if !matches!(sign, b'=' | b':') || blanks > BLANKS {
+    // `name => 'value'`
+    let name = match sign {
+        b'>' => name.strip_suffix(b"=")?,
+        b'=' | b':' => name,
+        _ => return None,
+    };
+    if blanks > BLANKS {
         return None;
     }
     let name = trim_blanks(name);
@@ -166,23 +174,25 @@ fn quoted(text: &[u8], range: Range<usize>, exported: bool) -> Option<usize> {
 
 /// The end of the secret that is exported without quotes.
 fn shell(text: &[u8], at: usize) -> Option<usize> {
-    let judged = run_at_most(text, at, JUDGED, shell_byte);
-    let value = &text[at..judged];
+    let start = &text[..text.len().min(at + JUDGED)];
+    let value = &start[at..shell_end(start, at)];
     let secret = !is_placeholder(value)
         && !is_place(value)
         && !is_code(value)
         && is_random(value, Context::Exported);
-    secret.then(|| {
-        let mut end = run(text, judged, shell_byte);
-        // A backslash before a letter or a quote is of the string around, and ends the line or it.
-        while let [b'\\', next, ..] = &text[end..]
-            && !(next.is_ascii_alphabetic() || matches!(next, b'"' | b'\'' | 0..=b' '))
-        {
-            let escape = 1 + usize::from(*next == b'\\');
-            end = run(text, end + escape, shell_byte);
-        }
-        end
-    })
+    secret.then(|| shell_end(text, at))
+}
+
+fn shell_end(text: &[u8], at: usize) -> usize {
+    let mut end = run(text, at, shell_byte);
+    // A backslash before a letter or a quote is of the string around, and ends the line or it.
+    while let [b'\\', next, ..] = &text[end..]
+        && !(next.is_ascii_alphabetic() || matches!(next, b'"' | b'\'' | 0..=b' '))
+    {
+        let escape = 1 + usize::from(*next == b'\\');
+        end = run(text, end + escape, shell_byte);
+    }
+    end
 }
 
 /// The end of the secret that stands bare, or in a quote that nothing closes; of `=` it holds those at
@@ -192,10 +202,7 @@ fn bare(text: &[u8], at: usize, context: Context) -> Option<usize> {
     let judged = run_at_most(text, padding, 3, |byte| byte == b'=');
     let value = &text[at..judged];
     let code = matches!(text.get(judged), Some(b'(' | b':' | b'['));
-    let secret = !code
-        && !is_placeholder(value)
-        && !is_place(value)
-        && (is_uuid(value) || is_random(value, context));
+    let secret = !code && !is_placeholder(value) && !is_place(value) && is_random(value, context);
     secret.then(|| run(text, judged, rest_byte))
 }
 
@@ -223,21 +230,12 @@ fn is_code(value: &[u8]) -> bool {
     call || dotted
 }
 
-/// `0b9c7f8e-1111-4222-8333-444455556666`
-fn is_uuid(value: &[u8]) -> bool {
-    value.len() == 36
-        && value.iter().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => *byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
-}
-
 /// The quote that opens a value.
 struct Quote {
     at: usize,
     mark: u8,
-    /// Whether it stands in a string of JSON, where a backslash comes before it.
-    escaped: bool,
+    /// How many strings of JSON it stands in, each of which escapes it once more.
+    depth: u32,
 }
 
 impl Quote {
@@ -246,36 +244,63 @@ impl Quote {
         let [rest @ .., mark @ (b'"' | b'\'')] = text else {
             return None;
         };
-        let escaped = rest.ends_with(b"\\");
+        let slashes = rest.iter().rev().take(64);
+        let slashes = slashes.take_while(|byte| **byte == b'\\').count();
+        let depth = match (slashes + 1).is_power_of_two() {
+            true => (slashes + 1).trailing_zeros(),
+            false => 0,
+        };
         Some(Self {
-            at: rest.len() - usize::from(escaped),
+            at: rest.len() - escapes(depth),
             mark: *mark,
-            escaped,
+            depth,
         })
     }
 
     /// Returns where the value that begins at `from` is closed, on the same line.
     fn end(&self, text: &[u8], from: usize) -> Option<usize> {
-        let mut at = from;
-        let found = loop {
-            match *text.get(at)? {
-                b'\n' | b'\r' => break None,
-                b'\\' if self.escaped => match &text[at + 1..] {
-                    [mark, ..] if *mark == self.mark => break Some(at),
-                    // What the string of JSON escapes twice stands escaped in its value.
-                    [b'\\', b'\\', ..] => at += 4,
-                    _ => at += 2,
-                },
-                b'\\' if self.mark == b'"' => at += 2,
-                mark if mark == self.mark => break Some(at),
+        let mut slashes = 0;
+        for (at, byte) in text.iter().enumerate().skip(from) {
+            match *byte {
+                b'\\' => slashes += 1,
+                mark if mark == self.mark => {
+                    if let Some(escapes) = self.closing(slashes) {
+                        looked(at - from);
+                        return Some(at - escapes);
+                    }
+                    slashes = 0;
+                }
                 // A string that goes around this one ends here.
-                b'"' => break None,
-                _ => at += 1,
+                b'\n' | b'\r' | b'"' => {
+                    looked(at - from);
+                    return None;
+                }
+                _ => slashes = 0,
             }
-        };
-        looked(at.min(text.len()) - from);
-        found
+        }
+        looked(text.len() - from);
+        None
     }
+
+    /// Returns how many of so many backslashes belong to our mark where it closes the value, or a
+    /// string around it.
+    fn closing(&self, slashes: usize) -> Option<usize> {
+        let mut left = slashes;
+        for depth in 0..self.depth {
+            if left.is_multiple_of(2) {
+                return Some(escapes(depth));
+            }
+            left /= 2;
+        }
+        // A shell takes a backslash between single quotes as it is.
+        let closes = left.is_multiple_of(2) || self.depth == 0 && self.mark == b'\'';
+        closes.then_some(escapes(self.depth))
+    }
+}
+
+/// How many backslashes stand before a quote at this depth.
+const fn escapes(depth: u32) -> usize {
+    (1 << depth) - 1
 }
 
 fn trim_blanks(text: &[u8]) -> &[u8] {
@@ -348,7 +373,9 @@ fn is_random(value: &[u8], context: Context) -> bool {
             value.len() >= 8 && is_mixed(value) && (!value.contains(&b'/') || is_base64(value))
         }
         Context::Bare => {
-            let hex = value.len() >= 32 && value.iter().all(u8::is_ascii_hexdigit);
+            // Also with the hyphens of a UUID.
+            let digit = |byte: &u8| byte.is_ascii_hexdigit() || *byte == b'-';
+            let hex = value.len() >= 32 && value.iter().all(digit);
             let cases = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
             value.len() >= 16 && is_mixed(value) && (hex || cases) && !value.contains(&b'.')
         }

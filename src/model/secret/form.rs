@@ -244,8 +244,9 @@ fn private_key(text: &[u8], at: usize) -> Option<Secret> {
     while text[end..].starts_with(b"-") && !text[end..].starts_with(DASHES) {
         end = run(text, end + 1, class);
     }
-    // Leaves the line ends around the body, so that the frame still reads as one.
-    while end > body && text[end - 1].is_ascii_whitespace() {
+    // Leaves the line ends around the body, so that the frame still reads as one, and the backslash of
+    // a quote that ends it in JSON.
+    while end > body && (text[end - 1].is_ascii_whitespace() || text[end - 1] == b'\\') {
         end -= 1;
     }
     let start = (body..end).find(|at| !text[*at].is_ascii_whitespace())?;

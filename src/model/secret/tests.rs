@@ -93,6 +93,8 @@ fn a_named_value_is_a_secret() {
             r#"aB3dE5fG7hI9jK1l\"M3nO5pQ7"#,
         ),
         ("DB_PASSWORD='xK9$mP2&qR7'", "xK9$mP2&qR7"),
+        (":token => 'abc123def456'", "abc123def456"),
+        ("SECRET_KEY_BASE=abc123def456", "abc123def456"),
         ("DB_PASSWORD=\"hunter2 hunter3\"", "hunter2 hunter3"),
         ("DB_PASSWORD=abcd1234:efgh5678", "abcd1234:efgh5678"),
         ("DB_PASSWORD=été-2024-été", "été-2024-été"),
@@ -108,6 +110,9 @@ fn a_named_value_is_a_secret() {
         ),
         (r#"{"clientSecret": "abc123def456"}"#, "abc123def456"),
         (r#"{\"token\":\"abc123def456\"}"#, "abc123def456"),
+        (r#"{\\\"token\\\":\\\"abc123def456\\\"}"#, "abc123def456"),
+        (r#"{"token":"abc123def456\\"}"#, r"abc123def456\\"),
+        (r"A_PASSWORD='abc123def456\' b", r"abc123def456\"),
         ("access-token: Ab3dEf6hIj9kLm2n", "Ab3dEf6hIj9kLm2n"),
         (
             "secret_key = 0123456789abcdef0123456789abcdef",
@@ -162,6 +167,31 @@ fn a_private_key_is_one_secret_and_its_frame_stays() {
         mask(&json),
         "\"-----BEGIN PRIVATE KEY-----[masked:private-key]\""
     );
+}
+
+#[test]
+fn json_stays_json_where_a_secret_ends_at_an_escaped_quote() {
+    let key = format!("-----BEGIN PRIVATE KEY-----\n{}", "aB3d".repeat(16));
+    for value in [
+        format!("x \"{key}\" y"),
+        format!("{key}\\"),
+        "A_PASSWORD=\"hunter2 hunter3\"".to_owned(),
+        "A_PASSWORD=hunter2\\$x9\ny".to_owned(),
+        "A_PASSWORD='hunter2 hunter3'".to_owned(),
+        "\"token\": \"abc123def456\\".to_owned(),
+        r#"{"token": "aB3dE5fG7hI9\"jK1l"}"#.to_owned(),
+    ] {
+        let mut json = serde_json::json!({"text": value, "end": "it's \"so\""}).to_string();
+        for _ in 0..3 {
+            let masked = mask(&json);
+            assert_ne!(masked, json);
+            assert!(
+                serde_json::from_str::<serde_json::Value>(&masked).is_ok(),
+                "{masked}"
+            );
+            json = serde_json::json!([json]).to_string();
+        }
+    }
 }
 
 #[test]

@@ -226,6 +226,22 @@ fn a_secret_is_masked_in_every_shape_of_an_output() {
 }
 
 #[test]
+fn of_two_members_with_one_name_the_last_is_shown() {
+    let project = Project::started();
+    let call = Call {
+        tool: "Bash",
+        input: "{}",
+        response: &format!("{{\"stdout\":\"x\",\"stderr\":\"\",\"stdout\":\"{KEY}\"}}"),
+        agent: None,
+    };
+    let found = reply(&call, &Settings::default(), &project.place).unwrap();
+    assert_eq!(
+        found,
+        "{\"stdout\":\"[masked:github-token]\",\"stderr\":\"\"}"
+    );
+}
+
+#[test]
 fn long_results_of_a_search_are_shortened_in_place() {
     let project = Project::started();
     let response = json!({"query": "x", "results": [long(), {"content": [{"url": "u"}]}]});
