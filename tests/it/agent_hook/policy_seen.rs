@@ -116,7 +116,10 @@ fn a_file_too_large_to_keep_has_a_size_and_lines() {
         let reason = answer["reason"].as_str().unwrap();
         let known = reason.contains("17000000 bytes") || reason.contains("8500000 lines");
         assert!(known, "{reason}");
-        assert!(!repo.path().join("big").exists());
+        // What is too large to keep is not removed, and the model is told.
+        assert!(repo.path().join("big").exists());
+        let left = "These files could not be put back:\n- big: it is too large to keep";
+        assert!(reason.contains(left), "{reason}");
     }
 }
 
