@@ -7,7 +7,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use super::{Error, Mode, clients, plan::Plan, probe, refspecs, registered, start};
+use super::{Error, Mode, clients, plan::Plan, probe, refspecs, registered, settings, start};
 use crate::{
     gate::{self, Life, Place, Who},
     git::{Clock, Repo},
@@ -94,6 +94,7 @@ pub fn doctor(
         }
     }
     if !repo.is_store() {
+        settings::check(repo, &mut found)?;
         refspecs::check(repo, &mut found)?;
         if repo.is_bare() {
             registered::check_bare(repo, &mut found)?;

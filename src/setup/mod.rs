@@ -16,6 +16,7 @@ mod probe;
 pub mod proxy;
 mod refspecs;
 mod registered;
+mod settings;
 pub mod spec;
 mod start;
 pub mod tiers;

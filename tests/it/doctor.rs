@@ -773,3 +773,33 @@ fn records_that_wait_for_their_ref_or_their_files_are_named_and_finished() {
     repo.operator(["doctor", "--fix"]).run();
     is_well(&repo);
 }
+
+#[test]
+fn a_setting_that_means_nothing_is_named_with_what_it_may_be() {
+    let repo = started(&[]);
+    for (key, wrong, may_be, right) in [
+        ("view", "none", "auto or off", "auto"),
+        ("autoArm", "somtimes", "true or false", "true"),
+        ("work", "2x", "true or false", "false"),
+        ("sign", "gpg", "true or false", "false"),
+        ("notes", "of", "true or false", "true"),
+        ("prePush", "verfy", "off or sync or verify", "off"),
+        ("remote", "upstraem", "the name of a remote", "<remote>"),
+    ] {
+        let key = format!("operator.{key}");
+        repo.git(["config", &key, wrong]);
+        finds(
+            &repo,
+            &format!("'{key}' is '{wrong}', and must be {may_be}"),
+        );
+        let output = doctor(&repo);
+        let fix = format!("git config {key} {right}");
+        assert!(output.stdout.contains(&fix), "{}", output.stdout);
+        repo.git(["config", "--unset", &key]);
+        is_well(&repo);
+    }
+    for (key, value) in [("view", "off"), ("work", "yes"), ("prePush", "off")] {
+        repo.git(["config", &format!("operator.{key}"), value]);
+        is_well(&repo);
+    }
+}
