@@ -1,12 +1,19 @@
 //! Packs that keep what nothing but one of our refs reaches, each with a mark of its own.
 
 use std::{
+    collections::{BTreeSet, HashSet},
     fs, io,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use super::{Error, ObjectKind, Repo, pack::carries};
+use super::{Error, ObjectKind, Repo, config::shown, pack::carries};
+use crate::model::Oid;
+
+/// How many bytes one pack is made of when packs are dropped.
+const GROUP: usize = 64 << 20;
+/// What only packs without a mark hold.
+const HANDED_OVER: &[u8] = b"git-operator: blobs that were kept, and are git's to prune\n";
 
 /// What the `.keep` of a pack holds: which of our refs it is for. The general sweep of half-made
 /// packs does not know these and leaves them.
@@ -21,7 +28,7 @@ impl Mark {
 }
 
 impl Repo {
-    /// Writes these objects as one pack that stays until [`Self::drop_pack`]; returns its name.
+    /// Writes these objects as one pack that stays until [`Self::drop_packs`]; returns its name.
     ///
     /// The caller sees to it that no other mark's pack holds exactly the same objects: they would be
     /// one pack.
@@ -31,11 +38,83 @@ impl Repo {
         Ok(name.to_string_lossy().into_owned())
     }
 
-    /// Removes a pack that carries `mark`; any other, and one that is gone, is left alone.
-    pub fn drop_pack(&self, name: &str, mark: &Mark) -> Result<(), Error> {
-        let Some(path) = self.marked(name, mark) else {
+    /// Removes the packs that carry `mark`; any other, and one that is gone, is left alone.
+    ///
+    /// A git that finds a blob in a pack writes it nowhere else, and a repack leaves kept packs out: a
+    /// commit may need what only these hold. Their blobs, but for those of `kept`, go to a pack that a
+    /// repack takes apart, and are git's to prune.
+    pub fn drop_packs(
+        &self,
+        names: &[String],
+        mark: &Mark,
+        kept: &HashSet<Oid>,
+    ) -> Result<(), Error> {
+        let packs: Vec<(&String, PathBuf)> = names
+            .iter()
+            .filter_map(|name| Some((name, self.marked(name, mark)?)))
+            .collect();
+        let mut blobs = BTreeSet::new();
+        for (_, path) in &packs {
+            blobs.extend(self.listed(path)?);
+        }
+        self.hand_over(blobs.iter().filter(|id| !kept.contains(id)))?;
+        for (name, path) in packs {
+            self.remove_pack(name, &path)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the ids that the index of a pack lists; none where it has no index, and nobody sees it.
+    fn listed(&self, keep: &Path) -> Result<Vec<Oid>, Error> {
+        let index = keep.with_extension("idx");
+        if !index.exists() {
+            return Ok(Vec::new());
+        }
+        let file = gix_pack::index::File::at(&index, self.hash_kind().of_gix());
+        let file = file.map_err(|error| Error::Invalid {
+            path: index,
+            reason: shown(&error),
+        })?;
+        Ok(file
+            .iter()
+            .map(|entry| super::object::oid_of(&entry.oid))
+            .collect())
+    }
+
+    /// Writes blobs to packs without a mark.
+    fn hand_over<'a>(&self, ids: impl Iterator<Item = &'a Oid>) -> Result<(), Error> {
+        let mut group: Vec<Vec<u8>> = Vec::new();
+        let mut size = 0;
+        for id in ids {
+            // The trees of a vault and what is gone are nobody's.
+            let Ok(bytes) = self.blob(*id) else {
+                continue;
+            };
+            if size > 0 && size + bytes.len() > GROUP {
+                self.write_unmarked(&std::mem::take(&mut group))?;
+                size = 0;
+            }
+            size += bytes.len();
+            group.push(bytes);
+        }
+        self.write_unmarked(&group)
+    }
+
+    fn write_unmarked(&self, blobs: &[Vec<u8>]) -> Result<(), Error> {
+        if blobs.is_empty() {
             return Ok(());
-        };
+        }
+        let blobs = blobs.iter().map(Vec::as_slice);
+        // A pack is named by what it holds, and must not be one of those that go.
+        let objects: Vec<(ObjectKind, &[u8])> = blobs
+            .chain([HANDED_OVER])
+            .map(|bytes| (ObjectKind::Blob, bytes))
+            .collect();
+        let written = self.write_pack(&objects)?;
+        self.release_keep(written)
+    }
+
+    fn remove_pack(&self, name: &str, path: &Path) -> Result<(), Error> {
         self.forget_multi_pack_index(name)?;
         // The index goes first: without it nobody looks for the data.
         for extension in ["idx", "rev", "pack", "keep"] {

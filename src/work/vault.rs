@@ -225,12 +225,14 @@ impl Open<'_> {
     /// Removes what is no longer needed; the state that says so must be on disk. Says whether there was
     /// anything.
     pub(crate) fn sweep(&mut self) -> Result<bool, Error> {
-        let mark = self.mark();
-        let any = !self.vault.stale.is_empty();
-        for name in self.vault.stale.drain(..) {
-            self.repo.drop_pack(&name, &mark)?;
+        if self.vault.stale.is_empty() {
+            return Ok(false);
         }
-        Ok(any)
+        let kept = self.vault.kept();
+        self.repo
+            .drop_packs(&self.vault.stale, &self.mark(), &kept)?;
+        self.vault.stale.clear();
+        Ok(true)
     }
 
     /// Marks as stale the packs that a process left which died before its state was written.

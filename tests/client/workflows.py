@@ -101,7 +101,7 @@ def crawl(reports):
 
 
 def test_crawl_merges_and_names_a_dead_shard():
-    report = answer(findings=[{"what": "x", "place": "a:1", "quote": "q"}], read=["a"], unread=[])
+    report = answer(findings=[{"what": "x", "place": "a:1", "quote": "q"}], read=["a", "b"], unread=[])
     result, _ = run("crawl", {"question": "why", "shards": [["a"], ["b"]]}, crawl([report, report]))
     assert result["blocked"] is False and result["answer"] == "so", result
     result, _ = run("crawl", {"question": "why", "shards": [["a"], ["b"]]}, crawl([report, DEAD]))

@@ -1,4 +1,4 @@
-use std::{fs, time::Duration};
+use std::{collections::HashSet, fs, time::Duration};
 
 use git_operator::git::{Mark, ObjectKind};
 
@@ -36,17 +36,52 @@ fn a_kept_pack_outlives_every_gc_and_goes_when_it_is_dropped() {
             .unwrap()
             .is_empty()
     );
-    handle.drop_pack(&name, &other).unwrap();
-    handle.drop_pack("../../config", &mark).unwrap();
-    assert!(handle.has(id));
-    handle.drop_pack(&name, &mark).unwrap();
-    assert!(
-        !repo
-            .try_git(["cat-file", "-e", &id.to_hex()])
-            .status
-            .success()
-    );
-    assert_eq!(repo.git(["fsck", "--full"]), "");
+    let drop = |name: &str, mark: &Mark| {
+        let names = [name.to_owned()];
+        handle.drop_packs(&names, mark, &HashSet::new()).unwrap();
+    };
+    drop(&name, &other);
+    drop("../../config", &mark);
+    assert!(pack(&repo, &name).exists());
+    drop(&name, &mark);
+    assert!(!pack(&repo, &name).exists());
+    // What it held is git's to prune.
+    assert_eq!(repo.git(["cat-file", "blob", &id.to_hex()]), "precious");
+    repo.git(["gc", "-q", "--prune=now"]);
+    let gone = repo.try_git(["cat-file", "-e", &id.to_hex()]);
+    assert!(!gone.status.success());
+    assert_eq!(repo.git(["fsck", "--full", "--no-dangling"]), "");
+}
+
+#[test]
+fn what_git_found_in_a_kept_pack_and_committed_stays_when_the_pack_goes() {
+    let repo = Repo::new();
+    repo.commit("a");
+    let handle = open(&repo);
+    let mark = Mark::new("work/1");
+    let before = [(ObjectKind::Blob, &b"mine"[..]), (ObjectKind::Blob, b"too")];
+    let name = handle.keep_pack(&before, &mark).unwrap();
+    // It is there already, so git writes it nowhere else.
+    repo.write("f", "mine");
+    repo.git(["add", "f"]);
+    repo.commit_staged("f");
+    // One that was loose is removed, since a pack holds it; and no other pack takes it in.
+    repo.write("g", "later");
+    repo.git(["add", "g"]);
+    repo.commit_staged("g");
+    let later = handle
+        .keep_pack(&[(ObjectKind::Blob, b"later")], &mark)
+        .unwrap();
+    repo.git(["repack", "-qad"]);
+    let kept = HashSet::from([handle.hash(ObjectKind::Blob, b"too")]);
+    let names = [name, later];
+    handle.drop_packs(&names, &mark, &kept).unwrap();
+    assert!(names.iter().all(|name| !pack(&repo, name).exists()));
+    assert_eq!(repo.git(["cat-file", "blob", "HEAD:f"]), "mine");
+    assert_eq!(repo.git(["cat-file", "blob", "HEAD:g"]), "later");
+    assert_eq!(repo.git(["fsck", "--full", "--no-dangling"]), "");
+    repo.git(["gc", "-q", "--prune=now"]);
+    assert_eq!(repo.git(["fsck", "--full", "--no-dangling"]), "");
 }
 
 #[test]
@@ -62,9 +97,11 @@ fn a_dropped_pack_takes_the_multi_pack_index_that_names_it_along() {
     repo.git(["multi-pack-index", "write"]);
     let index = repo.path().join(".git/objects/pack/multi-pack-index");
     assert!(index.exists());
-    handle.drop_pack(&name, &mark).unwrap();
+    handle
+        .drop_packs(std::slice::from_ref(&name), &mark, &HashSet::new())
+        .unwrap();
     assert!(!index.exists());
-    assert_eq!(repo.git(["fsck", "--full"]), "");
+    assert_eq!(repo.git(["fsck", "--full", "--no-dangling"]), "");
     repo.git(["log", "--oneline"]);
 
     let name = handle
@@ -73,7 +110,9 @@ fn a_dropped_pack_takes_the_multi_pack_index_that_names_it_along() {
     fs::rename(pack(&repo, &name), repo.dir().join("aside")).unwrap();
     repo.git(["multi-pack-index", "write"]);
     fs::rename(repo.dir().join("aside"), pack(&repo, &name)).unwrap();
-    handle.drop_pack(&name, &mark).unwrap();
+    handle
+        .drop_packs(std::slice::from_ref(&name), &mark, &HashSet::new())
+        .unwrap();
     assert!(index.exists(), "one that does not name the pack stays");
 }
 
