@@ -28,7 +28,7 @@ from pathlib import Path
 import ledger
 
 KILLED = 0.05
-TIMEOUT = 120
+TIMEOUT = 600
 
 
 class Site:
