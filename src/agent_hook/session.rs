@@ -4,7 +4,7 @@ use super::Event;
 use crate::{
     gate::{self, Gate, Who},
     git::{Clock, Project},
-    model::{Explain as _, Owner},
+    model::{Explain as _, Owner, shell_quoted},
     payload::{Place, Session},
     store::Store,
     ui::Failure,
@@ -88,7 +88,7 @@ impl Site {
         let top = self.place.top.as_ref().unwrap_or(&self.place.git_dir);
         format!(
             "git -C {} operator",
-            gate::quoted(&top.display().to_string())
+            shell_quoted(&top.display().to_string())
         )
     }
 }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     gate::{self, Brief, Life, Other, Who},
-    model::Owner,
+    model::{Owner, shell_quoted},
     setup,
     store::{Store, Wait},
     ui::{Failure, one_line},
@@ -167,7 +167,7 @@ fn others(text: &mut String, command: &str, session: Option<&Owner>, others: &[O
         text.push_str(&format!(
             "Orphaned unless that session lives: {} of session {owner}, {life}; to take it over: {command} adopt --owner {new} {}\n",
             one_line(&other.open.task),
-            gate::quoted(&other.open.task)
+            shell_quoted(&other.open.task)
         ));
     }
     if others.len() > ROWS {

@@ -4,6 +4,7 @@
 use super::session::Site;
 use crate::{
     gate::{self, Open, Reason, Survey, Who},
+    model::shell_quoted,
     ui::one_line,
 };
 
@@ -61,7 +62,7 @@ fn tasks(text: &mut String, site: &Site, survey: &Survey, owner: &str) {
     }
     rest(text, blocking.len());
     if let Some(open) = blocking.first() {
-        let task = gate::quoted(&open.task);
+        let task = shell_quoted(&open.task);
         let own = if open.owner.is_none() { "" } else { owner };
         text.push_str(&format!(
             "Earn the verdict:      {command} run{own} {task} '<criterion>' -- <command>\n\

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::{
     git,
-    model::{Digest, Explain, Fault, NameError, Owner, RecordId, TaskId},
+    model::{Digest, Explain, Fault, NameError, Owner, RecordId, TaskId, shell_quoted},
     store, view,
 };
 
@@ -97,14 +97,14 @@ impl Explain for Error {
         match self {
             Self::OpenElsewhere { task, .. } => Some(format!(
                 "git operator adopt --owner <session> {}",
-                quoted(task.as_str())
+                shell_quoted(task.as_str())
             )),
             Self::Foreign { task, session, .. } => Some(format!(
                 "git operator adopt --owner {session} {}",
-                quoted(task.as_str())
+                shell_quoted(task.as_str())
             )),
             Self::NeverOpened { task, .. } => {
-                Some(format!("git operator task {}", quoted(task.as_str())))
+                Some(format!("git operator task {}", shell_quoted(task.as_str())))
             }
             Self::NotOpen { .. } => Some("git operator status".to_owned()),
             Self::NoSession => Some("git operator handoff --mark --owner <session>".to_owned()),
@@ -120,70 +120,6 @@ impl Explain for Error {
             | Self::Session { .. }
             | Self::Name(_)
             | Self::File(_) => None,
-        }
-    }
-}
-
-/// Returns `text` as one word of a shell, on one line: `$'…'` where it holds control characters.
-pub fn quoted(text: &str) -> String {
-    let plain = !text.is_empty()
-        && text.bytes().all(|c| {
-            c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_' | b'.' | b'/' | b'@' | b':' | b'+')
-        });
-    if plain && !text.starts_with('-') {
-        text.to_owned()
-    } else if text.chars().any(breaks) {
-        format!("$'{}'", text.chars().map(escaped).collect::<String>())
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
-}
-
-/// Says whether a character would end the line or be acted on.
-fn breaks(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
-}
-
-/// Returns a character as it stands between `$'` and `'`.
-fn escaped(c: char) -> String {
-    match c {
-        '\n' => r"\n".to_owned(),
-        '\t' => r"\t".to_owned(),
-        '\'' | '\\' => format!("\\{c}"),
-        c if c.is_ascii_control() => format!("\\x{:02x}", u32::from(c)),
-        c if breaks(c) => format!("\\u{:04x}", u32::from(c)),
-        c => c.to_string(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn a_word_is_one_line_and_one_word() {
-        for (text, word) in [
-            ("a-b.c", "a-b.c"),
-            ("-n", "'-n'"),
-            ("it's", r"'it'\''s'"),
-            ("q\n::error::x", r"$'q\n::error::x'"),
-            ("a\x1b[1m'\\", r"$'a\x1b[1m\'\\'"),
-            ("a\u{2028}b", r"$'a\u2028b'"),
-        ] {
-            assert_eq!(quoted(text), word);
-        }
-    }
-
-    #[test]
-    fn a_shell_reads_what_was_quoted() {
-        for text in ["it's", "q\n::x", "\u{1b}[1m'\\\t", "ä\u{85}", "\u{2028}"] {
-            let script = format!("printf %s {}", quoted(text));
-            let shell = std::process::Command::new("bash")
-                .args(["-c", &script])
-                .env("LC_ALL", "C.UTF-8")
-                .output()
-                .unwrap();
-            assert_eq!(String::from_utf8_lossy(&shell.stdout), text);
         }
     }
 }

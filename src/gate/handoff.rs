@@ -10,7 +10,7 @@ use super::{
 use crate::{
     git::files::Tree,
     ledger::{Ledger, Standing, State},
-    model::{Body, Decision, DecisionKind, Outcome, Record, RecordId},
+    model::{Body, Decision, DecisionKind, Outcome, Record, RecordId, shell_quoted},
 };
 
 /// How many lines of one section are shown; the rest is counted.
@@ -207,7 +207,7 @@ impl<'a> View<'a> {
             let text = format!(
                 "when {} is taken up: `git operator adopt --owner <session-id> {}`",
                 task.task,
-                super::quoted(&task.task)
+                shell_quoted(&task.task)
             );
             cite_all(&text, &self.opening(&task.task))
         });

@@ -24,7 +24,7 @@ use std::path::PathBuf;
 pub use brief::{Brief, Ended, Life, Other, Stage, brief, end_session, note_seen};
 pub use close::{Closing, EVIDENCE_LIMIT, NewDefer, NewVerdict, Recorded, Secrets, defer, record};
 pub use decide::{Mark, NewDecision, bar, decide, mark_handoff, retract};
-pub use error::{Error, quoted};
+pub use error::Error;
 pub use failing::{Failing, failing};
 pub use handoff::{Handoff, Section, handoff, write_handoff};
 pub use intake::take_in;

@@ -2,7 +2,7 @@ use std::{io, path::PathBuf, time::Duration};
 
 use thiserror::Error;
 
-use crate::model::{Explain, Fault, Oid};
+use crate::model::{Explain, Fault, Oid, shell_quotes};
 
 /// Why the repository could not do what was asked.
 #[derive(Debug, Error)]
@@ -62,7 +62,7 @@ impl Explain for Error {
         match self {
             Self::DubiousOwnership { path } => Some(format!(
                 "git config --global --add safe.directory {}",
-                shell_quoted(&path.display().to_string())
+                shell_quotes(&path.display().to_string())
             )),
             Self::Promised { .. } => Some("git fetch --refetch --no-filter".to_owned()),
             Self::MissingObject { .. } | Self::Object { .. } => Some("git fsck".to_owned()),
@@ -101,10 +101,6 @@ impl Error {
         let path = path.into();
         move |source| Self::Write { path, source }
     }
-}
-
-fn shell_quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! Packs that keep what nothing but one of our refs reaches, each with a mark of its own.
 
 use std::{
-    collections::{BTreeSet, HashSet},
+    collections::HashSet,
     fs, io,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use super::{Error, ObjectKind, Repo, config::shown, pack::carries};
+use super::{Error, ObjectKind, Repo, pack::carries};
 use crate::model::Oid;
 
 /// How many bytes one pack is made of when packs are dropped.
@@ -27,6 +27,22 @@ impl Mark {
     }
 }
 
+/// Blobs on their way to a pack without a mark.
+#[derive(Default)]
+struct Group {
+    blobs: Vec<Vec<u8>>,
+    size: usize,
+    /// Those and what was written before.
+    seen: HashSet<Oid>,
+}
+
+/// What became of the blobs of a pack.
+enum Handed {
+    All,
+    /// The pack is damaged.
+    Unreadable,
+}
+
 impl Repo {
     /// Writes these objects as one pack that stays until [`Self::drop_packs`]; returns its name.
     ///
@@ -42,68 +58,77 @@ impl Repo {
     ///
     /// A git that finds a blob in a pack writes it nowhere else, and a repack leaves kept packs out: a
     /// commit may need what only these hold. Their blobs, but for those of `kept`, go to a pack that a
-    /// repack takes apart, and are git's to prune.
+    /// repack takes apart, and are git's to prune. A pack that is damaged is not removed, and only loses its mark.
     pub fn drop_packs(
         &self,
         names: &[String],
         mark: &Mark,
         kept: &HashSet<Oid>,
     ) -> Result<(), Error> {
-        let packs: Vec<(&String, PathBuf)> = names
-            .iter()
-            .filter_map(|name| Some((name, self.marked(name, mark)?)))
-            .collect();
-        let mut blobs = BTreeSet::new();
-        for (_, path) in &packs {
-            blobs.extend(self.listed(path)?);
+        let mut group = Group::default();
+        let mut done = Vec::new();
+        for name in names {
+            let Some(keep) = self.marked(name, mark) else {
+                continue;
+            };
+            match self.hand_over(&keep, kept, &mut group)? {
+                Handed::All => done.push((name, keep)),
+                // Without its mark it is a pack like any other, for git to complain of.
+                Handed::Unreadable => fs::remove_file(&keep).map_err(Error::write(keep))?,
+            }
         }
-        self.hand_over(blobs.iter().filter(|id| !kept.contains(id)))?;
-        for (name, path) in packs {
+        self.write_unmarked(&mut group)?;
+        for (name, path) in done {
             self.remove_pack(name, &path)?;
         }
         Ok(())
     }
 
-    /// Returns the ids that the index of a pack lists; none where it has no index, and nobody sees it.
-    fn listed(&self, keep: &Path) -> Result<Vec<Oid>, Error> {
+    /// Adds the blobs of a pack to `group`, and writes it where it is full.
+    fn hand_over(
+        &self,
+        keep: &Path,
+        kept: &HashSet<Oid>,
+        group: &mut Group,
+    ) -> Result<Handed, Error> {
         let index = keep.with_extension("idx");
         if !index.exists() {
-            return Ok(Vec::new());
+            // Nobody sees what is in it.
+            return Ok(Handed::All);
         }
-        let file = gix_pack::index::File::at(&index, self.hash_kind().of_gix());
-        let file = file.map_err(|error| Error::Invalid {
-            path: index,
-            reason: shown(&error),
-        })?;
-        Ok(file
-            .iter()
-            .map(|entry| super::object::oid_of(&entry.oid))
-            .collect())
-    }
-
-    /// Writes blobs to packs without a mark.
-    fn hand_over<'a>(&self, ids: impl Iterator<Item = &'a Oid>) -> Result<(), Error> {
-        let mut group: Vec<Vec<u8>> = Vec::new();
-        let mut size = 0;
-        for id in ids {
-            // The trees of a vault and what is gone are nobody's.
-            let Ok(bytes) = self.blob(*id) else {
+        let Ok(file) = gix_pack::index::File::at(&index, self.hash_kind().of_gix()) else {
+            return Ok(Handed::Unreadable);
+        };
+        for entry in file.iter() {
+            let id = super::object::oid_of(&entry.oid);
+            if kept.contains(&id) || group.seen.contains(&id) {
                 continue;
-            };
-            if size > 0 && size + bytes.len() > GROUP {
-                self.write_unmarked(&std::mem::take(&mut group))?;
-                size = 0;
             }
-            size += bytes.len();
-            group.push(bytes);
+            let bytes = match self.header(id) {
+                Ok((ObjectKind::Blob, _)) => self.blob(id),
+                // Its trees are the mark's own.
+                Ok(_) => continue,
+                Err(error) => Err(error),
+            };
+            let Ok(bytes) = bytes else {
+                return Ok(Handed::Unreadable);
+            };
+            if group.size > 0 && group.size + bytes.len() > GROUP {
+                self.write_unmarked(group)?;
+            }
+            group.size += bytes.len();
+            group.seen.insert(id);
+            group.blobs.push(bytes);
         }
-        self.write_unmarked(&group)
+        Ok(Handed::All)
     }
 
-    fn write_unmarked(&self, blobs: &[Vec<u8>]) -> Result<(), Error> {
-        if blobs.is_empty() {
+    fn write_unmarked(&self, group: &mut Group) -> Result<(), Error> {
+        if group.blobs.is_empty() {
             return Ok(());
         }
+        group.size = 0;
+        let blobs = std::mem::take(&mut group.blobs);
         let blobs = blobs.iter().map(Vec::as_slice);
         // A pack is named by what it holds, and must not be one of those that go.
         let objects: Vec<(ObjectKind, &[u8])> = blobs

@@ -2,56 +2,70 @@
 //! HEAD, which costs nothing where none is.
 
 use std::{
-    fs, io,
+    fs,
     path::{Path, PathBuf},
 };
 
 use super::Error;
+use crate::store;
 
 /// The policy files that a worktree had.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    path: PathBuf,
+    operator: PathBuf,
+    /// Of the file below `operator`.
+    name: String,
 }
 
 impl Seen {
     /// Returns those of a worktree, kept under `operator`, the directory of local state.
     pub fn new(operator: &Path, worktree: &str) -> Self {
+        // No name that git gives to a linked worktree begins with a dot.
         let name = match worktree {
-            "." => "main",
+            "." => ".main",
             name => name,
         };
         Self {
-            path: operator.join("policy-files").join(name),
+            operator: operator.to_owned(),
+            name: format!("policy-files/{name}"),
         }
     }
 
     /// Returns their paths; none where they are not known.
     pub fn read(&self) -> Vec<String> {
-        let text = fs::read_to_string(&self.path).unwrap_or_default();
+        let text = fs::read_to_string(self.operator.join(&self.name)).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     }
 
     /// Keeps the paths for the next look.
     pub fn write(&self, paths: &[String]) -> Result<(), Error> {
         if paths.is_empty() {
-            return match fs::remove_file(&self.path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    Err(Error::write(&self.path)(error))
-                }
-                Ok(()) | Err(_) => Ok(()),
-            };
-        }
-        if let Some(dir) = self.path.parent() {
-            fs::create_dir_all(dir).map_err(Error::write(dir))?;
+            return Ok(store::remove_file(&self.operator, &self.name)?);
         }
         let lines: String = paths.iter().map(|path| format!("{path}\n")).collect();
-        // A hook beside this one reads all of it or what was there before.
-        let beside = self
-            .path
-            .with_extension(format!("{}.new", std::process::id()));
-        fs::write(&beside, lines)
-            .and_then(|()| fs::rename(&beside, &self.path))
-            .map_err(Error::write(&self.path))
+        Ok(store::replace_file(
+            &self.operator,
+            &self.name,
+            lines.as_bytes(),
+        )?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Seen;
+
+    #[test]
+    fn each_worktree_has_a_list_of_its_own() {
+        let dir = assert_fs::TempDir::new().unwrap();
+        let main = Seen::new(dir.path(), ".");
+        let linked = Seen::new(dir.path(), "main");
+        let paths = |path: &str| vec![path.to_owned()];
+        main.write(&paths("a")).unwrap();
+        linked.write(&paths("b")).unwrap();
+        assert_eq!((main.read(), linked.read()), (paths("a"), paths("b")));
+        linked.write(&[]).unwrap();
+        linked.write(&[]).unwrap();
+        assert_eq!((main.read(), linked.read()), (paths("a"), Vec::new()));
     }
 }

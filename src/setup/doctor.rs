@@ -11,7 +11,7 @@ use super::{Error, Mode, clients, plan::Plan, probe, refspecs, registered, setti
 use crate::{
     gate::{self, Life, Place, Who},
     git::{Clock, Repo},
-    model::Owner,
+    model::{Owner, shell_quoted},
     store::{Backlog, Store, Wait, tasks},
     sync, work,
 };
@@ -335,7 +335,7 @@ fn tasks_and_sessions(place: &Place, now: u64, found: &mut Vec<Finding>) -> Resu
         let (Life::Ended | Life::Gone) = other.life else {
             continue;
         };
-        let task = gate::quoted(&other.open.task);
+        let task = shell_quoted(&other.open.task);
         found.push(
             Finding::note(format!(
                 "task '{}' belongs to session '{owner}', which is gone",

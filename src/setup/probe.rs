@@ -18,8 +18,8 @@ use super::{
     plan::local,
 };
 use crate::{
-    gate::quoted,
     git::{self, Git, Repo},
+    model::shell_quoted,
 };
 
 /// Set for a hook that is run to see whether it reaches us.
@@ -174,7 +174,7 @@ fn look(repo: &Repo, (top, dir): (&Path, &Path), (name, shim): (&str, &str)) -> 
         return match is_call {
             true if text == shim => faulty("it is not executable: git passes it by", Some(START)),
             true => {
-                let fix = format!("chmod +x {}", quoted(&path.to_string_lossy()));
+                let fix = format!("chmod +x {}", shell_quoted(&path.to_string_lossy()));
                 faulty("it is not executable: git passes it by", Some(&fix))
             }
             false => State::Silent,

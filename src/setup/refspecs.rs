@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Error, doctor::Finding};
-use crate::{gate, git::Repo};
+use crate::{git::Repo, model::shell_quoted};
 
 /// What a fetch must not write.
 const LIVE: [&str; 4] = [
@@ -120,18 +120,18 @@ fn unset(repo: &Repo, entry: &Entry<'_>) -> Option<String> {
         true => String::new(),
         false => format!("--file {} ", shown(&file)),
     };
-    let key = gate::quoted(entry.key);
+    let key = shell_quoted(entry.key);
     Some(match entry.value {
         Some(value) => format!(
             "git config {place}--unset-all --fixed-value {key} {}",
-            gate::quoted(value)
+            shell_quoted(value)
         ),
         None => format!("git config {place}--unset-all {key}"),
     })
 }
 
 fn shown(file: &Path) -> String {
-    gate::quoted(&file.display().to_string())
+    shell_quoted(&file.display().to_string())
 }
 
 #[cfg(test)]

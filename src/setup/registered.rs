@@ -8,7 +8,7 @@ use super::{
     plan::{Plan, local},
     start::{CONFIG, DRIVER_BLOCK, HIDE, lacks_attributes},
 };
-use crate::{gate, git::Repo, view::View};
+use crate::{git::Repo, model::shell_quoted, view::View};
 
 const LOCAL_REFS: &str = "refs/operator-local/";
 
@@ -86,7 +86,7 @@ pub(super) fn check_bare(repo: &Repo, found: &mut Vec<Finding>) -> Result<(), Er
         .any(|hidden| *hidden == value);
     if !hidden && !repo.list_refs(LOCAL_REFS)?.is_empty() {
         let what = "refs/operator-local is not hidden from those who fetch from this repository";
-        let fix = format!("git config --add {key} {}", gate::quoted(value));
+        let fix = format!("git config --add {key} {}", shell_quoted(value));
         found.push(Finding::fault(what).fix(fix));
     }
     Ok(())

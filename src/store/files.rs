@@ -12,7 +12,7 @@ use tempfile::NamedTempFile;
 use super::Error;
 
 /// Replaces the file `name` below `dir`.
-pub(super) fn replace(dir: &Path, name: &str, bytes: &[u8]) -> Result<(), Error> {
+pub(crate) fn replace(dir: &Path, name: &str, bytes: &[u8]) -> Result<(), Error> {
     let path = dir.join(name);
     write_temp(dir, &path, bytes)
         .and_then(|file| file.persist(&path).map_err(|error| error.error))
@@ -21,7 +21,7 @@ pub(super) fn replace(dir: &Path, name: &str, bytes: &[u8]) -> Result<(), Error>
 }
 
 /// Removes the file `name` below `dir`, if there is one.
-pub(super) fn remove(dir: &Path, name: &str) -> Result<(), Error> {
+pub(crate) fn remove(dir: &Path, name: &str) -> Result<(), Error> {
     let path = dir.join(name);
     match fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::write(path)(error)),

@@ -44,6 +44,7 @@ pub use append::{Committed, Transaction};
 pub use backlog::Backlog;
 pub use error::Error;
 pub use evidence::Held;
+pub(crate) use files::{remove as remove_file, replace as replace_file};
 pub use history::{Append, Newest};
 pub use lock::Wait;
 pub use mend::TakenOver;

@@ -296,7 +296,8 @@ fn unite(
 /// Notes what the remote has now, so that the next sync sees if it went back. What is fetched from
 /// another place than it is pushed to may have it later.
 fn remember(repo: &Repo, remote: &str, pushed: &[(&str, Oid)]) -> Result<(), Error> {
-    if pushes_elsewhere(repo, remote)? {
+    let elsewhere = format!("remote.{remote}.pushurl");
+    if !repo.config()?.strings(&elsewhere).is_empty() {
         return Ok(());
     }
     for (name, id) in pushed {
@@ -305,19 +306,6 @@ fn remember(repo: &Repo, remote: &str, pushed: &[(&str, Oid)]) -> Result<(), Err
         repo.git(args).args([id.to_hex()]).output()?;
     }
     Ok(())
-}
-
-fn pushes_elsewhere(repo: &Repo, remote: &str) -> Result<bool, Error> {
-    let config = repo.config()?;
-    let other = |name: &String| {
-        !config
-            .strings(&format!("url.{name}.pushInsteadOf"))
-            .is_empty()
-    };
-    Ok(!config
-        .strings(&format!("remote.{remote}.pushurl"))
-        .is_empty()
-        || config.subsections("url").iter().any(other))
 }
 
 enum Round {

@@ -1,13 +1,15 @@
 //! Commands that succeed whatever happens.
 
+use crate::policy::shell::innermost;
+
 /// Programs that say nothing about the source.
 const IDLE: [&str; 4] = ["true", ":", "echo", "printf"];
-const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "busybox"];
+const SHELLS: [&str; 5] = ["sh", "bash", "dash", "zsh", "ksh"];
 
 /// Says whether a command's success says little: a bare `true` or `echo`, or a shell line in which a
 /// failure goes unseen (a pipe without pipefail, `|| true`, a list without `set -e`).
 pub(super) fn is_weak(argv: &[String]) -> bool {
-    let argv = unwrapped(argv);
+    let argv = innermost(argv);
     let Some(program) = argv.first() else {
         return true;
     };
@@ -25,83 +27,6 @@ fn base_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
-/// A program that runs the command behind its own words.
-struct Wrapper {
-    name: &'static str,
-    /// The short options that take a value, in a word of its own or behind the letter.
-    valued: &'static str,
-    /// The long options whose value is a word of its own.
-    long: &'static [&'static str],
-    /// How many words come before the command.
-    words: usize,
-}
-
-const WRAPPERS: [Wrapper; 10] = [
-    wrapper("env", "uCS", &["--unset", "--chdir"], 0),
-    wrapper("timeout", "ks", &["--kill-after", "--signal"], 1),
-    wrapper("nice", "n", &["--adjustment"], 0),
-    wrapper("ionice", "cnp", &["--class", "--classdata"], 0),
-    wrapper("stdbuf", "ioe", &["--input", "--output", "--error"], 0),
-    wrapper("time", "fo", &["--format", "--output"], 0),
-    wrapper("nohup", "", &[], 0),
-    wrapper("setsid", "", &[], 0),
-    wrapper("command", "", &[], 0),
-    wrapper("exec", "a", &[], 0),
-];
-
-const fn wrapper(
-    name: &'static str,
-    valued: &'static str,
-    long: &'static [&'static str],
-    words: usize,
-) -> Wrapper {
-    Wrapper {
-        name,
-        valued,
-        long,
-        words,
-    }
-}
-
-/// Returns the command that is run in the end, behind `env`, `timeout` and their like.
-fn unwrapped(argv: &[String]) -> &[String] {
-    let mut rest = argv;
-    while let Some(wrapper) = rest
-        .first()
-        .and_then(|program| WRAPPERS.iter().find(|one| one.name == base_name(program)))
-    {
-        rest = wrapper.command(&rest[1..]);
-    }
-    rest
-}
-
-impl Wrapper {
-    fn command<'a>(&self, mut args: &'a [String]) -> &'a [String] {
-        while let Some((arg, rest)) = args.split_first() {
-            let is_setting = self.name == "env" && !arg.starts_with('=') && arg.contains('=');
-            let (is_own, takes_next) = match arg.strip_prefix('-') {
-                _ if arg == "--" => {
-                    args = rest;
-                    break;
-                }
-                Some(long) if long.starts_with('-') => (true, self.long.contains(&arg.as_str())),
-                Some(letters) => (true, self.takes_next(letters)),
-                None => (is_setting, false),
-            };
-            if !is_own {
-                break;
-            }
-            args = rest.get(usize::from(takes_next)..).unwrap_or_default();
-        }
-        args.get(self.words..).unwrap_or_default()
-    }
-
-    /// Says whether the value of the last of these options is the next word.
-    fn takes_next(&self, letters: &str) -> bool {
-        letters.find(|letter| self.valued.contains(letter)) == Some(letters.len().wrapping_sub(1))
-    }
-}
-
 struct Script<'a> {
     text: &'a str,
     errexit: bool,
@@ -114,16 +39,9 @@ fn script(args: &[String]) -> Option<Script<'_>> {
     let mut pipefail = false;
     let mut args = args.iter().peekable();
     while let Some(arg) = args.next() {
-        let Some(flags) = arg
+        let flags = arg
             .strip_prefix('-')
-            .filter(|flags| !flags.starts_with('-'))
-        else {
-            // `busybox sh -c`
-            if SHELLS.contains(&arg.as_str()) {
-                continue;
-            }
-            return None;
-        };
+            .filter(|flags| !flags.starts_with('-'))?;
         errexit |= flags.contains('e');
         if flags.ends_with('o') || flags == "o" {
             let option = args.next()?;
@@ -193,7 +111,7 @@ impl Script<'_> {
 
 /// Says whether a command of a script only makes the script succeed.
 fn is_excuse(words: &[String]) -> bool {
-    match unwrapped(words) {
+    match innermost(words).as_slice() {
         [] => true,
         [exit] if exit == "exit" => false,
         [exit, code, ..] if exit == "exit" => code == "0",
@@ -334,6 +252,8 @@ mod tests {
             &["nohup", "echo", "ok"],
             &["env", "A=1"],
             &["sh", "-c", "cargo test || env true"],
+            &["busybox", "sh", "-c", "cargo test || true"],
+            &["sudo", "-nu", "ci", "true"],
         ] {
             assert!(weak(argv), "{argv:?}");
         }
@@ -366,6 +286,9 @@ mod tests {
             &["timeout", "60", "cargo", "test"],
             &["nice", "make", "true"],
             &["env", "-u", "true", "make"],
+            &["busybox", "sh", "-c", "cargo test"],
+            &["env", "-S", "cargo test"],
+            &["command", "-v", "true"],
         ] {
             assert!(!weak(argv), "{argv:?}");
         }

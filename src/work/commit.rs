@@ -6,7 +6,7 @@ use super::{
     Content, Error,
     look::{Looker, Sight},
     session,
-    state::{Call, Phase, Reach, Snapshot, State, Whose},
+    state::{Call, LINK, Phase, Reach, Snapshot, State, Whose},
 };
 use crate::{
     git::{Repo, Trees},
@@ -179,7 +179,7 @@ fn content(entry: &DeltaEntry) -> Content {
     match entry.new {
         None => Content::Absent,
         Some((0o100_755, id)) => Content::Executable(id),
-        Some((0o120_000, id)) => Content::Link(id),
+        Some((LINK, id)) => Content::Link(id),
         Some((_, id)) => Content::File(id),
     }
 }

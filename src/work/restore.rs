@@ -13,7 +13,7 @@ use super::{
     rules::Lost,
     session::{HOOK, Session},
     since::is_born_before,
-    state::{Before, Change, Claim, HeadFile, Modes, Phase, State, Verdict, Whose},
+    state::{Before, Change, Claim, HeadFile, LINK, Modes, Phase, State, Verdict, Whose},
     steps::Step,
 };
 use crate::{
@@ -62,7 +62,6 @@ impl Done {
     }
 }
 
-const LINK: u32 = 0o120_000;
 const EXECUTABLE: u32 = 0o100_755;
 
 /// Puts paths back. Every object is checked before the first path is touched, every path again right

@@ -14,14 +14,13 @@ use super::{
     look::{Look, Looker, Sight, top},
     rules::{Birth, Now},
     session::Session,
-    state::{Call, HeadFile, Held, Reach, Snapshot},
+    state::{Call, HeadFile, Held, LINK, Reach, Snapshot},
 };
 use crate::{
     git::{ObjectKind, Stat, Trees, files::Tree},
     model::{Oid, RepoPath},
 };
 
-const LINK: u32 = 0o120_000;
 const EXECUTABLE: u32 = 0o100_755;
 /// File systems that keep whole seconds only are behind by up to two.
 const COARSE: u64 = 2_000;

@@ -226,10 +226,12 @@ pub(crate) enum HeadFile {
     },
 }
 
+/// The mode of a symbolic link in a tree.
+pub(super) const LINK: u32 = 0o120_000;
+
 impl HeadFile {
     /// Returns the content of a file of HEAD whatever its mode, where no filter changes it.
     pub(crate) fn content(id: Oid, mode: u32) -> Content {
-        const LINK: u32 = 0o120_000;
         match mode {
             LINK => Content::Link(id),
             _ => Content::File(id),

@@ -7,7 +7,7 @@ use super::{
     Content, Error,
     restore::RestoreRequest,
     session::Session,
-    state::{Before, Call, Change, HeadFile, Phase, State, Verdict},
+    state::{Before, Call, Change, HeadFile, LINK, Phase, State, Verdict},
 };
 use crate::{
     git::ObjectKind,
@@ -16,7 +16,6 @@ use crate::{
 
 /// How many files are read at once to be compared.
 const GROUP: usize = 100;
-const LINK: u32 = 0o120_000;
 
 /// A change to undo, of a call.
 #[derive(Clone, Debug)]

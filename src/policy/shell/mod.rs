@@ -15,6 +15,7 @@ mod word;
 mod wrap;
 
 use options::{Order, Syntax};
+pub use runs::innermost;
 use thiserror::Error;
 
 /// The longest command line that is looked at.

@@ -98,13 +98,36 @@ pub(super) fn runs(argv: &Argv) -> Runs {
         "powershell" | "pwsh" => powershell(arguments, &mut runs),
         name if name == "git" || name.starts_with("git-") => return git::runs(argv),
         name => {
-            let found = WRAPPERS.iter().find(|wrapper| wrapper.name == name);
-            if let Some(wrapper) = found {
+            if let Some(wrapper) = wrapper(name) {
                 wrapped(argv, wrapper, &mut runs);
             }
         }
     }
     runs
+}
+
+/// Returns the words of the command that runs in the end behind programs such as `env` and `timeout`; none where
+/// they run none.
+pub fn innermost(words: &[String]) -> Vec<String> {
+    let mut argv = Argv {
+        words: words.iter().map(|word| Word::plain(word)).collect(),
+        ..Argv::default()
+    };
+    while let Some(wrapper) = argv.name().and_then(wrapper) {
+        let mut runs = Runs::default();
+        wrapped(&argv, wrapper, &mut runs);
+        let looks_up = wrapper.name == "command";
+        match runs.commands.pop() {
+            Some(inner) => argv = inner,
+            None if runs.scripts.is_empty() && !looks_up => return Vec::new(),
+            None => break,
+        }
+    }
+    argv.words.into_iter().map(|word| word.text).collect()
+}
+
+fn wrapper(name: &str) -> Option<&'static Wrapper> {
+    WRAPPERS.iter().find(|wrapper| wrapper.name == name)
 }
 
 /// Says whether a script of this name is made up as it is read.

@@ -228,7 +228,7 @@ fn remedy((task, name): (&str, &str), criterion: Option<&Criterion>, state: &Sta
 fn quoted(text: &str) -> String {
     match text.starts_with('<') {
         true => text.to_owned(),
-        false => crate::gate::quoted(text),
+        false => crate::model::shell_quoted(text),
     }
 }
 

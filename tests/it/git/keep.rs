@@ -79,6 +79,9 @@ fn what_git_found_in_a_kept_pack_and_committed_stays_when_the_pack_goes() {
     assert!(names.iter().all(|name| !pack(&repo, name).exists()));
     assert_eq!(repo.git(["cat-file", "blob", "HEAD:f"]), "mine");
     assert_eq!(repo.git(["cat-file", "blob", "HEAD:g"]), "later");
+    // What another pack keeps is not written once more.
+    let too = handle.hash(ObjectKind::Blob, b"too").to_hex();
+    assert!(!repo.try_git(["cat-file", "-e", &too]).status.success());
     assert_eq!(repo.git(["fsck", "--full", "--no-dangling"]), "");
     repo.git(["gc", "-q", "--prune=now"]);
     assert_eq!(repo.git(["fsck", "--full", "--no-dangling"]), "");
@@ -118,4 +121,29 @@ fn a_dropped_pack_takes_the_multi_pack_index_that_names_it_along() {
 
 fn pack(repo: &Repo, name: &str) -> std::path::PathBuf {
     repo.path().join(format!(".git/objects/pack/{name}.idx"))
+}
+
+#[test]
+fn a_damaged_pack_is_left_to_git_and_holds_nothing_up() {
+    let repo = Repo::new();
+    repo.commit("a");
+    let handle = open(&repo);
+    let mark = Mark::new("work/1");
+    let keep = |text: &'static [u8]| {
+        let objects = [(ObjectKind::Blob, text)];
+        handle.keep_pack(&objects, &mark).unwrap()
+    };
+    let (whole, broken) = (keep(b"whole"), keep(b"broken"));
+    let index = pack(&repo, &broken).with_extension("idx");
+    fs::remove_file(&index).unwrap();
+    fs::write(&index, "no index").unwrap();
+    let handle = open(&repo);
+    let names = [broken.clone(), whole.clone()];
+    handle.drop_packs(&names, &mark, &HashSet::new()).unwrap();
+    assert!(pack(&repo, &broken).with_extension("pack").exists());
+    assert!(!pack(&repo, &broken).with_extension("keep").exists());
+    assert!(!pack(&repo, &whole).exists());
+    let id = handle.hash(ObjectKind::Blob, b"whole").to_hex();
+    let held = repo.try_git(["cat-file", "blob", &id]);
+    assert_eq!(String::from_utf8_lossy(&held.stdout), "whole");
 }

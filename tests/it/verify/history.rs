@@ -398,6 +398,20 @@ fn requirements_of_the_commit_itself_prove_nothing_where_its_base_is_not_here() 
     clone.git(["checkout", "-q", "--detach"]);
     let (code, remedy) = of_the_base(&clone, &[]);
     assert_eq!((code, remedy.is_some()), (5, true));
+    // Nor what another push to the same branch left there.
+    let clone = alone(&scene, "pushed", &[]);
+    let event = clone.path().with_extension("json");
+    let text = |name: &str| {
+        let before = clone.git(["rev-parse", "HEAD~1"]);
+        format!(
+            r#"{{"ref":"refs/heads/{name}","before":"{before}","after":"x","repository":{{"default_branch":"main"}}}}"#
+        )
+    };
+    for (name, expected) in [("topic", 4), ("main", 1)] {
+        std::fs::write(&event, text(name)).unwrap();
+        let command = clone.verify_command(&[]).env("GITHUB_EVENT_PATH", &event);
+        assert_eq!(command.run().code, expected, "{name}");
+    }
     // Nor are requirements that were taken away.
     scene.checkout("topic");
     scene.git(["rm", "-q", ".operator/requirements.yaml"]);
