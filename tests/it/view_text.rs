@@ -18,6 +18,16 @@ fn taken_out(repo: &Repo) -> usize {
     output.lines().map(of).sum()
 }
 
+/// A project with one verdict, whose view has a block of text; returns the view without it, too.
+fn with_bar() -> (Repo, String) {
+    let repo = project();
+    verdict(&repo, "t1", "ok");
+    let plain = repo.read(VERDICTS);
+    repo.write(VERDICTS, plain.clone() + BAR);
+    ok(&repo, &["reconcile"]);
+    (repo, plain)
+}
+
 fn is_whole(repo: &Repo, text: &str) {
     assert_eq!(repo.read(VERDICTS), text);
     assert_eq!(ok(repo, &["reconcile"]), "");
@@ -29,11 +39,7 @@ fn is_whole(repo: &Repo, text: &str) {
 
 #[test]
 fn a_block_that_is_deleted_by_hand_stays_out() {
-    let repo = project();
-    verdict(&repo, "t1", "ok");
-    let plain = repo.read(VERDICTS);
-    repo.write(VERDICTS, plain.clone() + BAR);
-    ok(&repo, &["reconcile"]);
+    let (repo, plain) = with_bar();
     is_whole(&repo, &(plain.clone() + BAR));
     repo.write(VERDICTS, &plain);
     // Nor does a rendering bring it back before.
@@ -51,11 +57,7 @@ fn a_block_that_is_deleted_by_hand_stays_out() {
 
 #[test]
 fn a_block_whose_first_line_is_edited_stands_once() {
-    let repo = project();
-    verdict(&repo, "t1", "ok");
-    let plain = repo.read(VERDICTS);
-    repo.write(VERDICTS, plain.clone() + BAR);
-    ok(&repo, &["reconcile"]);
+    let (repo, plain) = with_bar();
     let edited = plain + &BAR.replace("T-9", "T-10");
     repo.write(VERDICTS, &edited);
     ok(&repo, &["reconcile"]);
@@ -64,11 +66,7 @@ fn a_block_whose_first_line_is_edited_stands_once() {
 
 #[test]
 fn a_block_deleted_and_committed_stays_out_also_after_a_merge_that_brings_it() {
-    let repo = project();
-    verdict(&repo, "t1", "ok");
-    let plain = repo.read(VERDICTS);
-    repo.write(VERDICTS, plain.clone() + BAR);
-    ok(&repo, &["reconcile"]);
+    let (repo, plain) = with_bar();
     repo.git(["add", "-f", ".operator"]);
     repo.commit_staged("with the block");
     repo.branch("x");
@@ -107,11 +105,7 @@ fn a_block_of_a_file_that_is_cut_short_or_of_another_branch_comes_back() {
 /// What one clone took out stays in the file of another until a merge, and does not come back by it.
 #[test]
 fn a_block_taken_out_elsewhere_stays_text_here_and_is_not_captured_anew() {
-    let repo = project();
-    verdict(&repo, "t1", "ok");
-    let plain = repo.read(VERDICTS);
-    repo.write(VERDICTS, plain.clone() + BAR);
-    ok(&repo, &["reconcile"]);
+    let (repo, plain) = with_bar();
     repo.git(["add", "-f", ".operator"]);
     repo.commit_staged("with the block");
     let bare = repo.dir().join("hub.git");
